@@ -29,7 +29,7 @@ from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.run import Run
 from psycheck.report import studies
-from psycheck.report.headlines import among_checks, kept, weakest
+from psycheck.report.check_claims import among_checks, kept, weakest
 from timing import machine, table
 
 Random = np.random.Generator

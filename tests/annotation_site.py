@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from secrets import token_hex
@@ -73,9 +73,9 @@ class Browser(httpx.Client):
 
 
 @contextmanager
-def served(db: Database, **settings: object) -> Iterator[str]:
+def served(db: Database, names: Iterable[str] = (), **settings: object) -> Iterator[str]:
     """The address of a real server in a thread."""
-    config = uvicorn.Config(create_app(db), port=0, log_config=None, server_header=False, **settings)  # type: ignore[arg-type]
+    config = uvicorn.Config(create_app(db, names), port=0, log_config=None, server_header=False, **settings)  # type: ignore[arg-type]
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -23,11 +23,12 @@ def completion(text: str | None, finish: str = "stop", **message: Any) -> bytes:
 
 @dataclass
 class Asked:
-    """One request as the server saw it: the post, the whole body, and the headers."""
+    """One request as the server saw it: the post, the body, the headers, and the path with its query."""
 
     post: str
     body: dict[str, Any]
     headers: dict[str, str]
+    target: str = ""
 
 
 @dataclass
@@ -74,11 +75,13 @@ class Server:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
-                lines = head.decode("latin-1").split("\r\n")[1:-2]
+                request, *lines = head.decode("latin-1").split("\r\n")[:-2]
                 headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines)}
                 body = json.loads(await reader.readexactly(int(headers["content-length"])))
                 found = _POST.search(body["messages"][-1]["content"])
-                asked = Asked(found[2] if found else body["messages"][-1]["content"], body, headers)
+                asked = Asked(
+                    found[2] if found else body["messages"][-1]["content"], body, headers, request.split()[1]
+                )
                 before = sum(one.post == asked.post for one in self.asked)
                 self.asked.append(asked)
                 self.at_once += 1

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from psycheck.core.arrays import FloatArray
+from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.audit import ScoreTraits
 from psycheck.text.edits import append
 
 
@@ -39,6 +40,24 @@ class Counting:
     def score(self, texts: Sequence[str]) -> FloatArray:
         self.seen += texts
         return self.inner.score(texts)
+
+
+class Direct:
+    """Scores straight from a planted model, as if all had been scored; may have a window of characters."""
+
+    def __init__(self, model: Planted, window: int | None = None) -> None:
+        self.model, self.labels = model.name, model.labels
+        self._model, self._window = model, window
+
+    @property
+    def traits(self) -> ScoreTraits:
+        return ScoreTraits()
+
+    def of(self, texts: Sequence[str]) -> FloatArray:
+        return self._model.score([text[: self._window] for text in texts])
+
+    def read(self, texts: Sequence[str]) -> IntArray:
+        return np.array([min(len(text), self._window or len(text)) for text in texts])
 
 
 def words(text: str) -> list[str]:

@@ -93,11 +93,14 @@ def test_the_folder_alone_holds_what_an_outside_audit_needs(outside: Any, tmp_pa
 
 def test_a_gate_on_an_outside_measure_knows_its_direction_and_keys(outside: Any, tmp_path: Path) -> None:
     audits = [outside.Capitals()]
-    psycheck.audit("keyword:walk", POSTS, audits=audits, out=tmp_path / "old")  # 1 of 4 changes
+    # Many texts, because a gate fails on what is shown: of these a quarter changes.
+    texts = [f"{text} Day {day}." for day in range(40) for text in POSTS.texts]
+    posts = Corpus.of("posts", texts, labels={"depression": POSTS.targets()[:, 0].tolist() * 40})
+    psycheck.audit("keyword:walk", posts, audits=audits, out=tmp_path / "old")
     gate = Gate("capitals_rate", no_worse_than=str(tmp_path / "old"))
     for word, holds in (("tired", False), ("walk", True), ("nothing", True)):
         model = psycheck.open_model(f"keyword:{word}")
-        run = run_audit([model], [POSTS], Settings(audits=(), gates=(gate,)), audit_objects=audits)
+        run = run_audit([model], [posts], Settings(audits=(), gates=(gate,)), audit_objects=audits)
         assert run.gates[0].holds is holds
     with pytest.raises(BadInput, match="gate has a condition on 'kind'"):
         psycheck.audit("keyword:tired", POSTS, audits=audits, gates=["capitals_rate<=1 where kind=DIR"])

@@ -5,12 +5,23 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from cryptography.fernet import Fernet
 
-from annotators import SYMPTOMS, answer, given, marks, team
-from psycheck.annotate.adjudication import conflicts, resolve
+from annotators import SYMPTOMS, Team, answer, given, marks, team
+from psycheck.annotate.adjudication import conflict, conflicts, resolve
 from psycheck.annotate.annotator_answers import Answers, Span, Status
-from psycheck.annotate.database import Database
-from psycheck.annotate.export import EXPORTS, evidence, exported, judgements, merged, trail
+from psycheck.annotate.database import Database, database_url, open_database
+from psycheck.annotate.export import (
+    evidence,
+    flagged_items,
+    gold_evidence,
+    judgements,
+    merged,
+    trail,
+)
+from psycheck.annotate.export_files import EXPORTS, Exporting, exported, write_export
+from psycheck.annotate.flagged import set_flag
+from psycheck.annotate.membership import Person
 from psycheck.annotate.refusals import NotAllowed, NotFound
 from psycheck.annotate.submission import skip, submit, undo
 from psycheck.annotate.transfer import import_corpus
@@ -28,7 +39,8 @@ def test_the_judgement_table_holds_the_live_answers_and_nothing_else(db: Databas
     undo(db, first, ours.project, "")
     skip(db, second, given(db, second, ours.project).id)
     table = judgements(db, ours.owner, ours.project)
-    assert table.columns == ["item", "annotator", "label", "value", "status", "time", "seconds", "queue"]
+    answer_columns = ["item", "annotator", "label", "value", "status", "time", "seconds", "queue"]
+    assert table.columns == [*answer_columns, "version", "confidence"]
     rows = table.select("annotator", "label", "value", "seconds").rows()
     assert rows == [("first", "anxiety", 0, 1.5), ("first", "depression", 1, 1.5)]
     assert one.text == f"post number {table['item'][0].removeprefix('p')} of ours"
@@ -84,7 +96,8 @@ def test_spans_and_flags_and_the_trail(db: Database) -> None:
     found = given(db, who, ours.project)
     answers = Answers({"depression": 1, "anxiety": 0}, {}, (Span("depression", 0, 4),), identifying=True)
     submit(db, who, found.id, answers, seconds=3, token=token_hex(8))
-    (record,) = evidence(db, ours.owner, ours.project)
+    assert list(evidence(db, ours.owner, ours.project)) == []  # a flagged post
+    (record,) = evidence(db, ours.owner, ours.project, flagged=True)
     assert record["spans"] == [{"label": "depression", "start": 0, "stop": 4}]
     assert record["identifying"] is True
     events = list(trail(db, ours.owner, ours.project))
@@ -100,9 +113,9 @@ def test_only_the_owner_exports(db: Database) -> None:
         member = ours.add(role, role)
         for what in EXPORTS:
             with pytest.raises(NotAllowed):
-                exported(db, member, ours.project, what)
+                exported(Exporting(db, member, ours.project, what))
     with pytest.raises(NotFound):
-        exported(db, other.owner, ours.project, "any")
+        exported(Exporting(db, other.owner, ours.project, "any"))
 
 
 def text_of(name: str) -> str:
@@ -126,3 +139,99 @@ def test_a_written_export_reads_back_equal(db: Database, tmp_path: Path) -> None
     again = read_corpus(tmp_path / "gold.jsonl")
     assert again.fingerprint() == found.fingerprint()
     assert set(found.strings("author")) == {"m", "n"}
+
+
+def _submitted(ours: Team, who: Person, answers: Answers) -> None:
+    shown = given(ours.db, who, ours.project)
+    submit(ours.db, who, shown.id, answers, seconds=1, token=token_hex(8))
+
+
+def test_a_flagged_post_leaves_every_export_that_quotes_or_names_it_until_it_is_cleared(
+    db: Database, tmp_path: Path
+) -> None:
+    ours = team(db)
+    ours.fill(1)
+    _submitted(ours, ours.add("a"), Answers({"depression": 1, "anxiety": 0}, identifying=True))
+    (flagged,) = flagged_items(db, ours.owner, ours.project)
+    assert (flagged["item"], flagged["flagged_by"], flagged["decided"]) == ("p0", ["a"], False)
+
+    for what in ("any", "judgements", "evidence", "label-studio", "argilla"):
+        _, content = exported(Exporting(db, ours.owner, ours.project, what))
+        assert b"p0" not in content, what
+        _, content = exported(Exporting(db, ours.owner, ours.project, what, flagged=True))
+        assert b"p0" in content, what
+    rows, _ = write_export(Exporting(db, None, ours.project, "any"), tmp_path / "gold.csv")
+    assert rows == 0
+
+    set_flag(db, ours.owner, ours.project, flagged["number"], identifying=False)
+    assert list(flagged_items(db, ours.owner, ours.project)) == []
+    assert b"p0" in exported(Exporting(db, ours.owner, ours.project, "any"))[1]
+
+
+def test_the_adjudicators_evidence_stands_and_else_that_of_half_of_those_who_said_yes(db: Database) -> None:
+    ours = team(db)
+    ours.fill(1)
+    for name, stop in (("a", 4), ("b", 8)):
+        spans = (Span("depression", 0, stop),)
+        _submitted(ours, ours.add(name), Answers({"depression": 1, "anxiety": int(name == "a")}, spans=spans))
+    (majority,) = gold_evidence(db, ours.owner, ours.project)
+    # Half of two is one: the longer span.
+    assert (majority["spans"], majority["by"]) == ([{"start": 0, "stop": 8}], "majority")
+
+    judge = ours.add("judge", "adjudicator")
+    (item,) = conflicts(db, judge, ours.project)
+    resolve(db, judge, item, Answers({"depression": 1, "anxiety": 0}, spans=(Span("depression", 5, 11),)))
+    (decided,) = gold_evidence(db, ours.owner, ours.project)
+    assert (decided["spans"], decided["by"]) == ([{"start": 5, "stop": 11}], "adjudicator")
+
+    for what, start in (
+        ("evidence", '"start": 5'),
+        ("label-studio", '"start": 5'),
+        ("argilla", '"start": 5'),
+    ):
+        _, content = exported(Exporting(db, ours.owner, ours.project, what))
+        assert start in content.decode(), what
+
+
+def test_the_flag_that_an_adjudicator_sets_or_clears_counts(db: Database) -> None:
+    ours = team(db)
+    ours.fill(1)
+    _submitted(ours, ours.add("a"), Answers({"depression": 1, "anxiety": 0}, identifying=True))
+    _submitted(ours, ours.add("b"), marks(0, 0))
+    judge = ours.add("judge", "adjudicator")
+    (item,) = conflicts(db, judge, ours.project)
+    assert conflict(db, judge, item).flagged
+    resolve(db, judge, item, marks(1, 0))
+    assert list(flagged_items(db, ours.owner, ours.project)) == []
+    resolve(db, judge, item, Answers({"depression": 1, "anxiety": 0}, identifying=True))
+    assert [flagged["decided"] for flagged in flagged_items(db, ours.owner, ours.project)] == [True]
+
+
+def test_a_comment_is_in_the_evidence_and_not_in_the_trail_nor_readable_in_the_database(
+    tmp_path: Path,
+) -> None:
+    key = Fernet.generate_key()
+    db = open_database(database_url(tmp_path / "db"), key, new=True)
+    ours = team(db)
+    ours.fill(1)
+    commented = Answers({"depression": 0, "anxiety": 0}, confidence=2, comment="about my street")
+    _submitted(ours, ours.add("a"), commented)
+    (record,) = evidence(db, ours.owner, ours.project)
+    assert (record["comment"], record["confidence"]) == ("about my street", 2)
+    assert judgements(db, ours.owner, ours.project)["confidence"].to_list() == [2, 2]
+    assert "street" not in json.dumps(list(trail(db, ours.owner, ours.project)))
+    db.close()
+    assert b"street" not in (tmp_path / "db" / "annotate.sqlite").read_bytes()
+
+
+def test_a_spreadsheet_runs_nothing_of_a_csv_export(db: Database, tmp_path: Path) -> None:
+    ours = team(db)
+    corpus = Corpus.of("c", ["=1+1 is how I feel"], ids=["+x"], author=["@me"])
+    import_corpus(db, ours.owner, ours.project, corpus)
+    answer(db, ours.add("a"), ours.project, marks(1, 0))
+    for what in ("any", "judgements"):
+        write_export(Exporting(db, None, ours.project, what), tmp_path / f"{what}.csv")
+        cells = (tmp_path / f"{what}.csv").read_text().replace("\n", ",").replace('"', "").split(",")
+        assert [cell for cell in cells if cell[:1] in ("=", "+", "@", "-")] == [], what
+    write_export(Exporting(db, None, ours.project, "any"), tmp_path / "gold.jsonl")
+    assert read_corpus(tmp_path / "gold.jsonl").texts == ["=1+1 is how I feel"]

@@ -10,7 +10,8 @@ from annotators import CONDITIONS, SYMPTOMS, answer, marks, team
 from psycheck.annotate.adjudication import conflicts
 from psycheck.annotate.annotator_answers import Answers
 from psycheck.annotate.database import Database
-from psycheck.annotate.export import exported, judgements, merged, write_export
+from psycheck.annotate.export import judgements, merged
+from psycheck.annotate.export_files import Exporting, exported, write_export
 from psycheck.annotate.import_answers import import_answers, read_answered
 from psycheck.annotate.queue import Nothing, next_item
 from psycheck.annotate.transfer import import_corpus
@@ -23,7 +24,7 @@ from refusals import refused
 
 def saved(db: Database, project: int, program: str, folder: Path) -> Path:
     path = folder / f"{program}.json"
-    path.write_bytes(exported(db, None, project, program)[1])
+    path.write_bytes(exported(Exporting(db, None, project, program))[1])
     return path
 
 
@@ -81,10 +82,12 @@ def test_labels_by_competence_and_the_agreement_are_exported(db: Database, tmp_p
             answer(db, who, ours.project, marks(depression=int(k < 2)))
     corpus = merged(db, None, ours.project, "competence")
     assert sorted(corpus.table["label:depression"].round(3)) == [0, 0, 1, 1]
-    assert write_export(db, ours.project, "competence", tmp_path / "gold.csv") == 4
+    assert write_export(Exporting(db, None, ours.project, "competence"), tmp_path / "gold.csv") == (4, [])
     assert len(open_corpus(str(tmp_path / "gold.csv"))) == 4
-    rows = [json.loads(line) for line in exported(db, None, ours.project, "agreement")[1].splitlines()]
-    assert {row["of"] for row in rows} == {"label", "day", "pair", "annotator"}
+    rows = [
+        json.loads(line) for line in exported(Exporting(db, None, ours.project, "agreement"))[1].splitlines()
+    ]
+    assert {row["of"] for row in rows} == {"label", "day", "pair", "version", "annotator"}
     low = next(row for row in rows if row.get("label") == "depression")
     assert (low["alpha"]["value"], low["agreement"]["value"], low["alpha"]["n"]) == (1, 1, 4)
     assert low["alpha"]["low"] is None  # too few texts for an interval

@@ -2,16 +2,12 @@
 
 from secrets import token_hex
 
-import numpy as np
 import pytest
-from hypothesis import given as each
-from hypothesis import strategies as st
-from sklearn.metrics import fbeta_score
 from sqlalchemy import select
 
 from annotators import CONDITIONS, Team, answer, given, marks, team
 from psycheck.annotate.adjudication import conflict, conflicts, requeue, resolve
-from psycheck.annotate.annotator_answers import Answers
+from psycheck.annotate.annotator_answers import Answers, Span
 from psycheck.annotate.database import Database
 from psycheck.annotate.inspection import (
     batches,
@@ -21,7 +17,6 @@ from psycheck.annotate.inspection import (
     inspected,
     reject,
 )
-from psycheck.annotate.mark_scores import f_score
 from psycheck.annotate.membership import Person
 from psycheck.annotate.quality import alerts, gold_scores
 from psycheck.annotate.queue import Nothing, next_item
@@ -32,19 +27,6 @@ from psycheck.annotate.tables import assignment
 from psycheck.annotate.transfer import import_corpus
 from psycheck.core.corpus import Corpus
 from refusals import refused
-
-_MARKS = st.lists(st.tuples(*[st.integers(0, 1)] * 6), min_size=1, max_size=12)
-
-
-@each(_MARKS)
-def test_the_score_is_scikit_learns_f_beta_over_all_marks(rows: list[tuple[int, ...]]) -> None:
-    given_, reference = np.array([row[:3] for row in rows]), np.array([row[3:] for row in rows])
-    pairs = [
-        (dict(zip("abc", one, strict=True)), dict(zip("abc", other, strict=True)))
-        for one, other in zip(given_.tolist(), reference.tolist(), strict=True)
-    ]
-    expected = fbeta_score(reference, given_, beta=2, average="micro", zero_division=1.0)
-    assert f_score(pairs) == pytest.approx(100 * expected)
 
 
 def known(ours: Team, kind: str, answers: list[Answers]) -> None:
@@ -70,44 +52,62 @@ def take_test(ours: Team, who: Person, answers: list[Answers | None]) -> None:
             submit(ours.db, who, found.id, one, seconds=1, token=token_hex(8))
 
 
-def test_who_passes_the_test_annotates_and_who_fails_reads_why_and_tries_again(db: Database) -> None:
-    ours = team(db)
+# Ten texts: each label five times yes. Who guesses all of them right does so once in 252² tries.
+TEST = [marks(1, 0), marks(0, 1)] * 5
+WRONG = [marks(0, 1), marks(1, 0)] * 5
+
+
+def test_who_passes_the_test_annotates_and_who_fails_tries_again_without_the_answers(db: Database) -> None:
+    ours = team(db, more="[screening]\ntries = 2\n")
     ours.fill(3)
-    known(ours, "screening", [marks(1, 0), marks(0, 1), marks(0, 0)])
+    known(ours, "screening", TEST)
     good, bad = ours.add("good"), ours.add("bad")
-    take_test(ours, good, [marks(1, 0), marks(0, 1), marks(0, 0)])
+    take_test(ours, good, [*TEST])
     assert screening_result(db, good, ours.project, "").score == 100.0
+    assert [row.why for row in screening_result(db, good, ours.project, "").items][:1] == [
+        "because of screening 0"
+    ]
     assert given(db, good, ours.project).stage == "annotation"
-    take_test(ours, bad, [marks(1, 0), marks(0, 0)])
+
+    take_test(ours, bad, [*WRONG[:9]])
     assert screening_result(db, bad, ours.project, "").items == ()  # nothing is shown before the end
-    take_test(ours, bad, [marks(0, 1)])
+    take_test(ours, bad, [WRONG[9]])
     result = screening_result(db, bad, ours.project, "")
-    # 1 hit, 1 missed, 1 wrong: 5 / (5 + 4 + 1)
-    assert (result.state, result.score, result.tries_left) == ("failed", 50.0, 2)
-    assert [one.why for one in result.items] == [f"because of screening {k}" for k in range(3)]
-    assert result.items[1].expected.marks == {"depression": 0, "anxiety": 1}
+    assert (result.state, result.score, result.tries_left) == ("failed", 0.0, 1)
+    assert result.items == ()  # the same texts come again
     assert next_item(db, bad, ours.project) == Nothing("screening_failed")
     retake(db, bad, ours.project, "")
-    take_test(ours, bad, [marks(1, 0), marks(0, 1), marks(0, 0)])
+    # One of twenty marks is wrong: 1 expected by chance of 10 per label, 100 (1 - 1 / 10).
+    take_test(ours, bad, [marks(1, 1), *TEST[1:]])
+    assert screening_result(db, bad, ours.project, "").score == pytest.approx(90.0)
     assert given(db, bad, ours.project).stage == "annotation"
 
 
-def test_tries_run_out(db: Database) -> None:
+def test_when_tries_run_out_the_answers_are_shown(db: Database) -> None:
     ours = team(db, more="[screening]\ntries = 1\n")
-    known(ours, "screening", [marks(1, 0)])
+    known(ours, "screening", TEST)
     who = ours.add("ada")
-    take_test(ours, who, [marks(0, 1)])
+    take_test(ours, who, [*WRONG])
     with refused("screening.no-tries-left"):
         retake(db, who, ours.project, "")
+    result = screening_result(db, who, ours.project, "")
+    assert result.items[1].expected.marks == {"depression": 0, "anxiety": 1}
+
+
+@pytest.mark.parametrize("answers", [[marks(1, 0)] * 9, [marks(0, 0)] * 30, TEST[:4]])
+def test_a_test_that_guessing_may_pass_is_refused(answers: list[Answers], db: Database) -> None:
+    ours = team(db)
+    with refused("import.test-too-short"):
+        known(ours, "screening", answers)
 
 
 def test_test_items_may_be_skipped_but_not_most_of_them(db: Database) -> None:
     ours = team(db)
-    known(ours, "screening", [marks(1, 0), marks(1, 0)])
+    known(ours, "screening", [*TEST, *TEST])
     half, most = ours.add("half"), ours.add("most")
-    take_test(ours, half, [marks(1, 0), None])
+    take_test(ours, half, [*TEST, *[None] * 10])
     assert screening_result(db, half, ours.project, "").state == "passed"
-    take_test(ours, most, [None, None])
+    take_test(ours, most, [*TEST[:9], *[None] * 11])
     assert screening_result(db, most, ours.project, "").state == "failed"
 
 
@@ -121,9 +121,8 @@ def test_gold_comes_every_n_answers_looks_like_any_other_and_is_no_label(db: Dat
     texts = [answer(db, who, ours.project, marks(1, 0)).text.split()[0] for _ in range(8)]
     assert texts == ["post", "post", "gold", "post", "post", "gold", "post", "post"]
     (score,) = gold_scores(db, ours.owner, ours.project)
-    # 2 hits, 1 missed: 10 / (10 + 4)
-    assert (score.answered, score.right) == (2, 1)
-    assert score.score == pytest.approx(1000 / 14)
+    # Depression is always yes in both; anxiety is once missed, as chance would have it: 100 (1 - 1 / 1).
+    assert (score.answered, score.right, score.score) == (2, 1, 0.0)
     assert judgements(db, ours.owner, ours.project)["item"].n_unique() == 6
     with pytest.raises(NotAllowed):
         gold_scores(db, who, ours.project)
@@ -141,17 +140,16 @@ SMALL = "[inspection]\nbatch = 4\nshare = 0.5\n"
 
 
 def inspect_all(ours: Team, reviewer: Person, right: Answers) -> tuple[str, float | None]:
-    """Correct every sampled answer of the first waiting batch, and finish it."""
-    waiting = batches(ours.db, reviewer, ours.project)[0]
-    _, sample = inspected(ours.db, reviewer, waiting.id)
-    assert len(sample) == 2  # half of four
-    with refused("inspection.incomplete") as error:
-        finish_inspection(ours.db, reviewer, waiting.id)
-    assert "2 of the 2" in error.value.what
-    for one in sample:
-        correct(ours.db, reviewer, one.assignment, right)
-    ended = finish_inspection(ours.db, reviewer, waiting.id)
-    return ended.state, ended.score
+    """Answer every sampled text of the first waiting batch, and finish it; a small sample grows."""
+    batch = batches(ours.db, reviewer, ours.project)[0]
+    while batch.state == "waiting":
+        _, sample = inspected(ours.db, reviewer, batch.id)
+        with refused("inspection.incomplete"):
+            finish_inspection(ours.db, reviewer, batch.id)
+        for drawn in sample:
+            correct(ours.db, reviewer, drawn.assignment, right)
+        batch = finish_inspection(ours.db, reviewer, batch.id)
+    return batch.state, batch.score
 
 
 def test_a_good_batch_is_accepted(db: Database) -> None:
@@ -190,6 +188,27 @@ def test_a_bad_batch_is_void_and_all_of_it_is_annotated_again(db: Database) -> N
     with db.read() as connection:
         states = sorted(connection.scalars(select(assignment.c.state)))
     assert states == ["done"] * 8 + ["void"] * 4
+
+
+def test_a_reviewer_does_not_see_an_answer_before_their_own_and_sets_evidence_and_flag(db: Database) -> None:
+    from psycheck.annotate.export import flagged_items
+
+    ours = team(db, more=SMALL)
+    ours.fill(4)
+    who, reviewer = ours.add("ada"), ours.add("rev", "reviewer")
+    for _ in range(4):
+        answer(db, who, ours.project, marks(1, 0))
+    (waiting,) = batches(db, reviewer, ours.project)
+    _, sample = inspected(db, reviewer, waiting.id)
+    assert [drawn.given for drawn in sample] == [None, None]
+
+    own = Answers({"depression": 1, "anxiety": 0}, spans=(Span("depression", 0, 4),), identifying=True)
+    correct(db, reviewer, sample[0].assignment, own)
+    _, sample = inspected(db, reviewer, waiting.id)
+    assert (sample[0].given, sample[1].given) == (marks(1, 0), None)
+    assert sample[0].corrected is not None
+    assert sample[0].corrected.spans == (Span("depression", 0, 4),)
+    assert len(list(flagged_items(db, ours.owner, ours.project))) == 1
 
 
 def test_answers_in_a_waiting_batch_can_no_longer_be_changed(db: Database) -> None:
@@ -252,13 +271,18 @@ def test_conflicts_go_to_an_adjudicator_without_names(db: Database) -> None:
 def test_an_alert_when_gold_answers_get_worse_and_none_when_they_do_not(db: Database) -> None:
     ours = team(db, more="[gold]\nevery = 1\n")
     ours.fill(30)
-    known(ours, "gold", [marks(1, 0)] * 30)
+    known(ours, "gold", [marks(1, 0), marks(0, 0)] * 15)
+    right = {f"gold {k}": marks(1 - k % 2, 0) for k in range(30)}
     steady, falling = ours.add("ada"), ours.add("bob")
     for number in range(60):
-        answer(db, steady, ours.project, marks(1, 0))
-        answer(db, falling, ours.project, marks(1, 0) if number < 20 else marks(1, 1))
+        for who in (steady, falling):
+            shown = given(db, who, ours.project)
+            is_worse = who == falling and number >= 20
+            said = marks(1, 1) if is_worse else right.get(shown.text, marks(1, 0))
+            submit(db, who, shown.id, said, seconds=1, token=token_hex(8))
     found = alerts(db, ours.owner, ours.project)
-    assert [(one.name, one.about, one.before, one.now) for one in found] == [("bob", "gold", 1.0, 0.0)]
+    assert [(alert.name, alert.about) for alert in found] == [("bob", "gold score"), ("bob", "gold")]
+    assert (found[1].before, found[1].now) == (1.0, 0.0)
 
 
 def test_an_alert_when_an_annotator_leaves_the_others(db: Database) -> None:

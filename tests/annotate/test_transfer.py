@@ -86,11 +86,15 @@ def test_of_an_uploads_name_only_the_extension_counts(ours: Team, name: str) -> 
 
 def test_an_upload_with_reasons_shows_them_after_the_test(ours: Team) -> None:
     why = "the writer says so, at such length that no group column could hold it: " + "very " * 20
-    rows = [{"id": "1", "text": "a post", "depression": 1, "anxiety": 0, "why": why}]
+    rows = [
+        {"id": str(k), "text": f"a post {k}", "depression": k % 2, "anxiety": 1 - k % 2, "why": why}
+        for k in range(10)
+    ]
     content = "".join(json.dumps(row) + "\n" for row in rows).encode()
     import_upload(ours.db, ours.owner, ours.project, "test.jsonl", content, kind="screening")
     who = ours.add("ada")
-    answer(ours.db, who, ours.project, marks(0, 1))
+    for k in range(10):
+        answer(ours.db, who, ours.project, marks(k % 2, 1 - k % 2))
     assert screening_result(ours.db, who, ours.project, "").items[0].why == why
 
 

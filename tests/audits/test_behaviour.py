@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from planted import MODELS, NEGATIVE, POSITIVE, Planted, with_sentence
+from planted import MODELS, NEGATIVE, POSITIVE, Direct, Planted, with_sentence
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.cases import OUTCOMES
 from psycheck.audits.suite import Suite, read_suite
@@ -20,24 +20,6 @@ CORPUS = Corpus.of(
     [*POSITIVE, *NEGATIVE],
     labels={"depression": [1.0] * len(POSITIVE) + [0.0] * len(NEGATIVE)},
 )
-
-
-class Direct:
-    """Scores straight from a planted model, as if all had been scored; may have a window of characters."""
-
-    def __init__(self, model: Planted, window: int | None = None) -> None:
-        self.model, self.labels = model.name, model.labels
-        self._model, self._window = model, window
-
-    @property
-    def traits(self) -> ScoreTraits:
-        return ScoreTraits()
-
-    def of(self, texts: Sequence[str]) -> FloatArray:
-        return self._model.score([text[: self._window] for text in texts])
-
-    def read(self, texts: Sequence[str]) -> IntArray:
-        return np.array([min(len(text), self._window or len(text)) for text in texts])
 
 
 def _judged(
@@ -127,8 +109,8 @@ def test_a_constant_model_fails_where_a_label_is_demanded() -> None:
     assert all(rates[f"T{n}"].value == 1.0 for n in range(7, 24))
 
 
-@pytest.mark.parametrize(("moved", "flags"), [(20, ("harmed",)), (6, ()), (7, ("harmed",))])
-def test_harm_is_claimed_of_an_mft_edit_only_beyond_chance(moved: int, flags: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("moved", "harmed"), [(20, True), (6, False), (7, True)])
+def test_harm_is_claimed_of_an_mft_edit_only_beyond_chance(moved: int, harmed: bool) -> None:
     """Of 20 texts that pass unedited, `moved` fail where "I" is replaced, in T3, T4 and T5.
 
     McNemar's p is 2 / 2^moved: 0.031 for six, 0.016 for seven; Holm's correction over three checks gives
@@ -138,7 +120,7 @@ def test_harm_is_claimed_of_an_mft_edit_only_beyond_chance(moved: int, flags: tu
     number = Planted("n", lambda t: 0.1 if t.startswith("I ") or int(t.split()[-1][:-1]) >= moved else 0.9)
     rates = _rates(Behaviour(read_suite("deck")).judge(texts, Direct(number)))
     assert [rates[check].counts["passed_unedited"] for check in ("T3", "T4", "T5")] == [20] * 3
-    assert [rates[check].flags for check in ("T3", "T4", "T5")] == [flags] * 3
+    assert ["harmed" in rates[check].flags for check in ("T3", "T4", "T5")] == [harmed] * 3
 
 
 def test_the_ledger_loses_nothing() -> None:

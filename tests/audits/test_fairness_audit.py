@@ -78,7 +78,7 @@ class Severity:
 
 
 def test_pairs_of_exclusive_classes_are_decided_by_the_largest_score() -> None:
-    texts = [f"{who} on day 1." for who in ("She slept", "He slept", "He ate")]
+    texts = [f"{who} but in this way and on that day." for who in ("She slept", "He slept", "He ate")]
     corpus = Corpus.of("notes", texts, labels={"moderate": [1, 1, 0]})
     largest, at_half = (Fairness().judge(corpus, Severity(exclusive)) for exclusive in (True, False))
     assert one(largest, "flip_rate").counts["failed"] == 3
@@ -86,20 +86,22 @@ def test_pairs_of_exclusive_classes_are_decided_by_the_largest_score() -> None:
     # Of the 2 texts annotated 1, the female wording misses none and the male wording both.
     assert [one(largest, "fnr", group=who).value for who in ("female", "male")] == [0.0, 1.0]
     assert [one(largest, "positive_rate", group=who).value for who in ("female", "male")] == [1.0, 0.0]
-    placebo = one(largest, "placebo_flip_rate")
-    assert (placebo.value, placebo.n) == (0.0, 3)
 
 
 def test_asks_for_texts_with_gendered_words_and_their_counterparts_alone() -> None:
     audit: Audit = Fairness()
     asked = list(audit.ask(notes()))
     assert "The garden is wet." not in asked
-    assert asked[:3] == [
-        f"{words} day 0." for words in ("She is hopeless on", "He is hopeless on", "She is hopeless upon")
-    ]
-    # Two words were swapped, and only one can be reworded: no placebo.
-    assert asked[-2:] == ["He said that she is hopeless.", "She said that he is hopeless."]
-    assert len(asked) == 8 * 3 + 2
+    # Nothing can be reworded so that the text is as long as the swapped one: no placebo.
+    assert asked[:2] == ["She is hopeless on day 0.", "He is hopeless on day 0."]
+    assert "He said that she is hopeless." in asked
+    assert "She said that he is hopeless." in asked
+
+
+def test_asks_for_a_placebo_where_one_is_as_long_as_the_swap() -> None:
+    audit: Audit = Fairness()
+    corpus = Corpus.of("c", ["He saw the sun."])
+    assert list(audit.ask(corpus)) == ["He saw the sun.", "She saw the sun.", "He saw this sun."]
 
 
 def test_asks_for_every_text_where_the_corpus_has_groups() -> None:
@@ -180,7 +182,7 @@ def test_a_model_that_keys_on_she_has_an_excess_over_the_placebo() -> None:
 
 def test_the_excess_is_clustered_by_author_and_counts_texts_without_a_placebo() -> None:
     """Two authors: whatever their texts show, two signs can turn in four ways."""
-    texts = ["She left.", *(f"She slept on day {i}." for i in range(20))]
+    texts = ["She left.", *(f"She was at this place on day {i}." for i in range(20))]
     corpus = Corpus.of("c", texts, author=["a", *["a", "b"] * 10])
     found = Fairness().judge(corpus, Said(lambda text: 0.9 if "She" in text else 0.1))
     excess, p = one(found, "flip_excess"), one(found, "flip_excess_p")
@@ -298,7 +300,8 @@ def test_every_label_is_judged_and_holm_runs_over_all_of_them() -> None:
     adjusted = [f for f in found.findings if f.measure.endswith("_p_holm")]
     assert len(tests) == len(adjusted) == 8
     np.testing.assert_allclose([f.value for f in adjusted], holm([f.value for f in tests]))
-    assert adjusted[0].counts["tests"] == 8
+    # Without texts that have a placebo, two tests of the score differences and two of excesses have no value.
+    assert adjusted[0].counts["tests"] == sum(f.tested for f in tests)
 
 
 def test_pairs_and_all_columns_of_groups_are_one_family() -> None:

@@ -84,18 +84,18 @@ def test_a_gate_may_ask_for_an_end_of_the_interval() -> None:
 def test_a_gate_prints_value_interval_and_baseline_of_what_is_nearest_to_the_bound() -> None:
     now = [
         Finding("f1", 0.9, 50, (0.8, 0.95), {"corpus": "one", "model": "new"}),
-        Finding("f1", 0.78, 50, (0.66, 0.87), {"corpus": "two", "model": "new"}),
+        Finding("f1", 0.78, 5000, (0.77, 0.79), {"corpus": "two", "model": "new"}),
     ]
     then = [
         Finding("f1", 0.7, 50, None, {"corpus": "one", "model": "old"}),
-        Finding("f1", 0.8, 50, (0.68, 0.89), {"corpus": "two", "model": "old"}),
+        Finding("f1", 0.82, 5000, (0.81, 0.83), {"corpus": "two", "model": "old"}),
     ]
-    gates = [Gate("f1", no_worse_than="old", tolerance=tolerance) for tolerance in (0.0, 0.01, 0.02)]
+    gates = [Gate("f1", no_worse_than="old", tolerance=tolerance) for tolerance in (0.0, 0.01, 0.04)]
     strict, near, within = judge_gates(gates, now, {"old": then})
-    line = "f1 0.780 (0.660–0.870), n 50, baseline 0.800 (0.680–0.890): corpus two, model new"
+    line = "f1 0.780 (0.770–0.790), n 5,000, baseline 0.820 (0.810–0.830): corpus two, model new"
     assert (strict.holds, strict.lines) == (near.holds, near.lines) == (False, (line,))
     assert (within.holds, within.lines) == (True, (line,))
-    assert within.gate == "f1 no worse than old by more than 0.02"
+    assert within.gate == "f1 no worse than old by more than 0.04"
 
 
 def test_a_gate_on_the_share_of_unanswered_texts() -> None:
@@ -148,7 +148,10 @@ def test_no_worse_than_compares_with_an_earlier_run_of_another_model() -> None:
         Finding("brier", 0.1, 100, where={"model": "b"}),
     ]
     rate, loss = judge_gates(
-        [Gate("pass_rate", no_worse_than="old"), Gate("brier", no_worse_than="old")],
+        [
+            Gate("pass_rate", no_worse_than="old", tolerance=0.01),
+            Gate("brier", no_worse_than="old"),
+        ],
         FINDINGS,
         {"old": before},
     )
@@ -171,9 +174,13 @@ def test_what_has_no_counterpart_in_the_earlier_run_does_not_pass() -> None:
 
 
 def test_a_gate_with_two_bounds_reads_as_a_sentence() -> None:
-    assert str(Gate("brier", max=0.2, no_worse_than="old")) == "brier<=0.2 and no worse than old"
     assert (
-        str(Gate("f1", no_worse_than="old", where={"corpus": "a"})) == "f1 no worse than old where corpus=a"
+        str(Gate("brier", max=0.2, no_worse_than="old"))
+        == "brier<=0.2 and no worse than old by more than 0.01"
+    )
+    assert (
+        str(Gate("f1", no_worse_than="old", where={"corpus": "a"}))
+        == "f1 no worse than old by more than 0.01 where corpus=a"
     )
 
 
@@ -206,6 +213,19 @@ def test_what_an_audit_has_is_let_through_beforehand() -> None:
     check_gates([parse_gate(one) for one in said], MEASURES, ["symptom"])
 
 
+# Only models that reply, vary their wording, ask others or choose posts give these: tests/llm has them.
+OF_TALKING_MODELS = {
+    "asked_share",
+    "band_agreed",
+    "invented_quotes",
+    "item_agreement",
+    "items_without_evidence",
+    "posts_read",
+    "wording_changes",
+    "wording_f1_range",
+}
+
+
 def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
     texts = [f"{text} on day {i}" for i, text in enumerate([*POSITIVE, *NEGATIVE] * 2)]
     marks = {"depression": ([1.0] * 5 + [0.0] * 5) * 2, "anxiety": [0.0, 1.0] * 10}
@@ -228,9 +248,8 @@ def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
         assert set(finding.where) <= {*measure.keys, *(tags if measure.tagged else ())}, finding.measure
     seen = {finding.measure for finding in findings}
     audits = {"performance", "behaviour", "fairness", "length", "across"}
-    assert {measure.name for measure in catalogue().values() if measure.section in audits} == seen - {
-        "caution"
-    }
+    measured = {measure.name for measure in catalogue().values() if measure.section in audits}
+    assert measured - OF_TALKING_MODELS == seen - {"caution"}
 
 
 def test_a_measure_of_an_outside_audit_can_be_gated() -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binomtest
 from sklearn import metrics
 
 from psycheck.audits.performance import Performance
@@ -146,11 +145,12 @@ def test_every_value_has_n_and_an_interval_around_it() -> None:
     assert names == {
         *("accuracy", "precision", "recall", "f1", "macro_f1", "weighted_f1", "auc", "average_precision"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "reliability"),
-        *("accuracy_over_trivial", "accuracy_over_trivial_p", "weighted_precision"),
+        *("accuracy_over_trivial", "decided_1_share", "weighted_precision"),
+        *("auc_among_claims", "hard_auc_among_claims"),
     }
     for f in found.findings:
         # No method tried covers the calibration error and the log loss often enough (validity.md).
-        assert (f.interval is None) == (f.measure in ("ece", "log_loss", "accuracy_over_trivial_p"))
+        assert (f.interval is None) == (f.measure in ("ece", "log_loss"))
         assert f.interval is None or f.interval[0] <= f.value <= f.interval[1], f.measure
         assert f.n > 0
         assert finding_of(f.as_json()).measure == f.measure
@@ -259,10 +259,45 @@ def test_accuracy_is_compared_with_the_commoner_answer() -> None:
     over = only(found, "accuracy_over_trivial")
     assert over.value == pytest.approx((24 - 30) / 40)
     assert (over.counts["right"], over.counts["trivial_right"]) == (24, 30)
-    # 16 texts differ: 5 where only the model is right, 11 where only the trivial answer is.
-    assert only(found, "accuracy_over_trivial_p").value == pytest.approx(binomtest(5, 16).pvalue, abs=0.03)
-    constant = only(judged(targets, [0.9] * 40), "accuracy_over_trivial")
-    assert (constant.value, constant.flags) == (0.0, ("constant",))
+
+
+def test_claims_on_ranking_and_on_decisions_have_intervals_for_all_places() -> None:
+    # A score of 0.9 for 24 of 30 texts annotated 1 and 6 of 30 annotated 0: both recalls are 0.8.
+    targets = [1.0] * 30 + [0.0] * 30
+    scores = [0.9] * 24 + [0.1] * 12 + [0.1] * 18 + [0.9] * 6
+    alone = judged(targets, scores)
+    of_many = judged(targets, scores, Performance(places=10))
+    for measure in ("auc", "hard_auc"):
+        narrow, wide = only(alone, f"{measure}_among_claims"), only(of_many, f"{measure}_among_claims")
+        assert narrow.value == wide.value == pytest.approx(0.8)
+        assert narrow.interval is not None
+        assert wide.interval is not None
+        assert wide.interval[0] < narrow.interval[0] < 0.8 < narrow.interval[1] < wide.interval[1]
+
+
+@pytest.mark.parametrize(
+    ("decided_1", "scores", "flags"),
+    [
+        (600, [0.9] * 600, ("constant",)),
+        (600, [0.6 + k / 2000 for k in range(600)], ("one_decision",)),
+        # One of 600: at most 0.94 %, far below a quarter of the 46 % and more that are annotated 0.
+        (599, [0.9] * 599 + [0.1], ("nearly_one_decision",)),
+        # 90 of 600: at least 12 %, above a quarter of 46 %.
+        (510, [0.9] * 510 + [0.1] * 90, ()),
+    ],
+)
+def test_decisions_that_are_nearly_all_alike_are_flagged(
+    decided_1: int, scores: list[float], flags: tuple[str, ...]
+) -> None:
+    share = only(judged([1.0, 0.0] * 300, scores), "decided_1_share")
+    assert (round(600 * share.value), share.flags) == (decided_1, flags)
+
+
+def test_a_screener_of_a_rare_condition_is_not_called_nearly_constant() -> None:
+    # Sensitivity 0.8, specificity 0.995, 2 % annotated 1: 2.1 % are decided 1.
+    targets = [1.0] * 20 + [0.0] * 980
+    scores = [0.9] * 16 + [0.1] * 4 + [0.9] * 5 + [0.1] * 975
+    assert only(judged(targets, scores), "decided_1_share").flags == ()
 
 
 def many() -> tuple[Corpus, Table]:

@@ -1,15 +1,12 @@
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from planted import Planted
+from planted import Direct, Planted
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.suite import SHIPPED, Check, Expectation, read_suite, shipped_suites
-from psycheck.core.arrays import FloatArray, IntArray
-from psycheck.core.audit import ScoreTraits
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.finding import Finding
@@ -31,23 +28,6 @@ POSTS = Corpus.of(
     ],
     labels={"depression": [1, 1, 0, 0], "anxiety": [0, 0, 0, 0]},
 )
-
-
-class Direct:
-    """Scores straight from a planted model."""
-
-    def __init__(self, model: Planted) -> None:
-        self.model, self.labels, self._model = model.name, model.labels, model
-
-    @property
-    def traits(self) -> ScoreTraits:
-        return ScoreTraits()
-
-    def of(self, texts: Sequence[str]) -> FloatArray:
-        return self._model.score(texts)
-
-    def read(self, texts: Sequence[str]) -> IntArray:
-        return np.array([len(text) for text in texts])
 
 
 def rates(suite: str | Path, of: Callable[[str], float], label: str = "depression") -> list[Finding]:

@@ -64,7 +64,7 @@ def test_without_performance_a_corpus_may_be_annotated_for_something_else() -> N
     assert {finding.where["corpus"] for finding in run.findings if "check" in finding.where} >= {"other"}
 
 
-@pytest.mark.parametrize("name", ["anxiety", "depressed", "label_depression"])
+@pytest.mark.parametrize("name", ["anxiety", "depresed", "label_depression"])
 def test_a_label_that_was_named_is_not_judged_as_another(name: str) -> None:
     model = Counting(Planted("m", MODELS["oracle"].of, (name,)))
     with pytest.raises(BadInput, match=f"model 'm' scores {name}; corpora and suites have depression"):

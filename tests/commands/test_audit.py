@@ -111,16 +111,12 @@ def test_several_models_and_corpora_are_set_beside_each_other() -> None:
     assert {f.where.get("category") for f in pooled} >= {"COG", "SOM", "SUI"}
 
 
-def test_a_check_or_a_difference_that_is_picked_is_picked_from_all_models_and_corpora() -> None:
+def test_a_check_that_is_picked_is_picked_from_all_models_and_corpora() -> None:
     other = Corpus.of("other", [*NEGATIVE, *POSITIVE], labels={"depression": [0.0] * 5 + [1.0] * 5})
     found = psycheck.audit([MODELS["oracle"], MODELS["counts_i"]], [CORPUS, other]).findings
     untested = sum(not f.tested for f in found.where(measure="pass_rate", model="oracle", corpus="posts"))
     among = found.where(measure="pass_rate_among_checks", model="oracle", corpus="posts")
     assert {f.counts["checks"] for f in among} == {4 * 23 - untested}
-    p, adjusted = (
-        sorted(f.value for f in found.where(measure=f"accuracy_over_trivial_p{end}")) for end in ("", "_holm")
-    )
-    assert adjusted[0] == pytest.approx(4 * p[0])  # the smallest of four
 
 
 def test_a_label_is_aligned_and_said_aloud() -> None:
@@ -173,7 +169,7 @@ def test_an_object_with_exclusive_classes_is_judged_by_its_largest_score() -> No
 
 def test_an_unknown_setting_is_answered_with_the_nearest() -> None:
     with pytest.raises(BadInput, match="threshold"):
-        psycheck.audit(MODELS["oracle"], CORPUS, treshold=0.4)
+        psycheck.audit(MODELS["oracle"], CORPUS, treshold=0.4)  # type: ignore[call-arg]  # the type checker finds it, too
 
 
 def test_a_model_that_fails_on_some_texts_makes_the_run_incomplete_and_keeps_the_rest(tmp_path: Path) -> None:
@@ -219,14 +215,18 @@ def test_no_text_at_all_is_an_error_and_not_an_empty_report() -> None:
 
 
 def test_a_gate_may_refer_to_an_earlier_run(tmp_path: Path) -> None:
-    psycheck.audit(MODELS["oracle"], CORPUS, out=tmp_path / "old")
+    # A gate fails on what is shown, and a handful of texts shows nothing among two dozen checks.
+    texts = [f"{text} Day {day}." for day in range(10) for text in CORPUS.texts]
+    corpus = Corpus.of("posts", texts, labels={"depression": LABELS["depression"] * 10})
+    psycheck.audit(MODELS["oracle"], corpus, out=tmp_path / "old")
     (tmp_path / "psycheck.toml").write_text(
         'models = ["python:m:model"]\n[[corpus]]\npath = "x.csv"\n'
         '[[gate]]\nmeasure = "pass_rate"\nno_worse_than = "old"\n'
     )
     gates = read_plan(tmp_path / "psycheck.toml").settings.gates
-    run = run_audit([MODELS["ignores_suicide"]], [CORPUS], Settings(gates=gates))
+    run = run_audit([MODELS["ignores_suicide"]], [corpus], Settings(gates=gates))
     assert {f.where["check"] for f in run.gates[0].failing} == {"T22", "T23"}
+    assert "paired test" in run.gates[0].reason
 
 
 @pytest.mark.parametrize(

@@ -156,9 +156,12 @@ def test_an_author_who_is_not_there_gets_the_nearest_names(corpus: Corpus, tags:
     assert "did you mean 'author2'?" in error.value.allowed
 
 
-def test_a_corpus_without_authors_is_refused(tags: Path) -> None:
-    with refused("corpus.no-authors"):
-        explain_people(Corpus.of("posts", ["soup"]), tags=tags)
+def test_without_authors_each_text_is_explained_alone(corpus: Corpus, tags: Path) -> None:
+    alone = Corpus(corpus.name, corpus.table.drop("author"))
+    run = explain_people(alone, tags=pl.scan_parquet(tags).drop("author"))
+    assert run.tables["people"]["author"].to_list() == list(corpus.ids)
+    assert run.tables["people"]["posts"].unique().to_list() == [1]
+    assert any("each text is explained alone" in note for note in run.notes)
 
 
 def test_posts_without_an_author_are_left_out_and_counted(corpus: Corpus, tags: Path) -> None:
@@ -350,7 +353,7 @@ def test_the_threshold_and_the_number_of_posts_are_settings(corpus: Corpus, tags
     assert len(explain_people(corpus, tags=tags, how=Explaining(min_posts=4)).tables["mentions"]) == 4
 
 
-def test_descriptions_find_symptoms_without_training(tmp_path: Path) -> None:
+def test_the_shipped_reader_finds_symptoms_and_says_how_often_it_is_right(tmp_path: Path) -> None:
     texts = ["I feel so down and empty every day. We had soup.", "We had soup.", "", "soup " * 200_000]
     corpus = Corpus.of("posts", texts, author=["a", "b", "c", "d"])
     run = explain_people(corpus, out=tmp_path / "run", show_texts=True)
@@ -360,7 +363,24 @@ def test_descriptions_find_symptoms_without_training(tmp_path: Path) -> None:
     assert "1 post without tags: no sentence in them" in run.notes
     assert (tmp_path / "run/people/d.html").stat().st_size < 100_000
     for page in ("report.html", "people/a.html"):
-        assert "a rough first look" in (tmp_path / "run" / page).read_text()
+        assert "labelled by hand" in (tmp_path / "run" / page).read_text()
+    assert run.plan["naming"]["sentences"] == 200
+
+
+def test_descriptions_are_a_reader_of_which_nothing_was_measured(tmp_path: Path) -> None:
+    corpus = Corpus.of("posts", ["I feel so down and empty every day."], author=["a"])
+    run = explain_people(corpus, symptoms="symptoms:descriptions")
+    assert run.plan["naming"] is None
+    assert [line.rule for line in run.headlines] == ["explain.cohort", "explain.unmeasured"]
+
+
+def test_what_is_denied_is_shown_as_denied(tmp_path: Path) -> None:
+    texts = ["I do not have panic attacks.", "I don't have panic attacks, never had."]
+    corpus = Corpus.of("posts", texts, author=["a", "a"], time=["2026-05-03", "2026-05-04"])
+    run = explain_people(corpus, out=tmp_path / "run")
+    assert run.tables["mentions"].is_empty()
+    assert ("panic_fear", "denied") in run.tables["others"].select("symptom", "status").rows()
+    assert "2026-05-03" in (tmp_path / "run/people/a.html").read_text()
 
 
 class Stopped(Exception):

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from typer.testing import CliRunner
 
 from found import of, uncatalogued
 from psycheck.commands.improve import improve, improve_cli
+from psycheck.commands.main import app
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.run import Run
+from psycheck.models.opening import open_model
 from psycheck.runs.folder import open_run
 from psycheck.training.fit import opened, train
 from psycheck.training.recipe import Recipe
@@ -313,3 +316,26 @@ def test_the_command_prints_the_table(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "| own | other | augmented | dev |" in done.output
     assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_the_command_for_the_threshold_sets_that_of_dev_in_the_card_of_the_plain_model(
+    done: tuple[Run, Path],
+) -> None:
+    run, folder = done
+    command = shlex.split(run.plan["threshold_command"])
+    assert command[:3] == ["psycheck", "threshold", str(folder / "plain")]
+    result = CliRunner().invoke(app, command[1:])
+    assert result.exit_code == 0, result.output
+    model: Any = open_model(f"{opened(folder / 'plain').spec}")
+    (threshold,) = of(run.findings, "threshold", arm="plain", corpus="own", seed="0")
+    assert model.capabilities.thresholds == (pytest.approx(threshold.value, rel=1e-3),)
+
+
+def test_the_intervals_of_changes_hold_together_for_all_arms_and_tests(done: tuple[Run, Path]) -> None:
+    run, _ = done
+    changes = of(run.findings, "macro_f1_change", decision="dev")
+    # Three trained arms and the threshold of the plain one, on three tests.
+    assert len(changes) == 12
+    assert all(change.counts["comparisons"] == 12 for change in changes)
+    plain = [change for change in changes if change.where["arm"] == "plain"]
+    assert {change.where["versus"] for change in plain} == {"plain at 0.5"}

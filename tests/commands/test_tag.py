@@ -51,12 +51,15 @@ def test_the_file_has_one_row_per_sentence_and_no_text(tmp_path: Path) -> None:
     table = pl.read_parquet(tmp_path / "tags.parquet")
     assert (tagged.posts, tagged.sentences) == (3, 4)
     assert table.columns == [
-        *("id", "sentence", "author", "time", "uncertain", "own", "relevance:sleep", "weight:sleep"),
+        *("id", "sentence", "author", "time", "uncertain", "own"),
+        *("relevance:sleep", "weight:sleep", "status:sleep"),
     ]
     assert table.rows()[1][:4] == ("a", 1, "x", "1")
     assert table["sentence"].to_list() == [0, 1, 0, 0]
     assert table["relevance:sleep"].to_list() == [1, 0, 1, 1]
-    assert table["weight:sleep"].to_list() == pytest.approx([0.9, 0, 0.75 * 0.9, 0.1])
+    # "Maybe" at the start is doubt in the words of the text: a tenth, beside what the model says.
+    assert table["weight:sleep"].to_list() == pytest.approx([0.9, 0, 0.75 * 0.9 * 0.1, 0.1])
+    assert table["status:sleep"].to_list() == ["present", "past", "uncertain", "other"]
     assert table["own"].to_list() == [True, True, True, False]
     assert (tmp_path / "tags.parquet").stat().st_mode & 0o077 == 0
     assert [path.name for path in tmp_path.iterdir() if path.name != "store"] == ["tags.parquet"]

@@ -35,8 +35,12 @@ def python(code: str, *words: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "verb", ["audit", "compare", "bias", "curate", "diff", "explain", "retrieve", "score"]
-)
+    "verb",
+    [
+        "audit", "compare", "bias", "curate", "demo", "diff", "explain", "improve", "retrieve",
+        "score", "train",
+    ],
+)  # fmt: skip
 def test_the_help_of_a_verb_imports_little(verb: str) -> None:
     *_, lines, modules = python(HELP_OF_A_VERB, verb)
     assert int(lines.split()[1]) < MOST_LINES

@@ -5,7 +5,6 @@ import pytest
 
 from process import psycheck
 from psycheck.audits.gates import parse_gate
-from psycheck.commands.compare import compare_corpora
 from psycheck.core.errors import BadInput, counted, neighbours
 from psycheck.corpora.opening import CorpusPlan, open_corpus
 from psycheck.corpora.reading import Columns, read_corpus
@@ -41,12 +40,6 @@ def _without_dev() -> object:
             "do: make each a label (--label 'mark=*'), or name those that mean 1 (--positive NAME)",
         ),
         (
-            lambda: compare_corpora(["demo:tweets"]),
-            "allowed: two corpora or more, one with `by=LABEL`, or `warn`",
-            "compare demo:tweets",
-            "allowed: two corpora or more, one with --by LABEL, or --warn",
-        ),
-        (
             _without_dev,
             "do: name the split column (`columns.split`), or take dev from train: `dev_share=0.1`",
             "train posts.csv --start tfidf+lr --label mark=low --positive severe --out model",
@@ -65,7 +58,7 @@ def _without_dev() -> object:
             "gate not understood: 'good'\n  where: --gate\n  allowed: ",
         ),
     ],
-    ids=["label", "by", "dev", "split", "gate"],
+    ids=["label", "dev", "split", "gate"],
 )
 def test_an_error_names_settings_in_python_and_options_on_the_command_line(
     call: Callable[[], object],

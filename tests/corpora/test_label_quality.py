@@ -86,8 +86,9 @@ def test_shares_of_texts_are_clustered_by_author() -> None:
     (found,) = [one for one in cheap_cautions(without_split(made)) if one.name == "imbalance"]
     assert found.figure == 0.9
     assert found.interval is not None
-    # 2 (Σp²)² / Σp⁴ = 4.9 authors decide the variance: t(3.9) is 2.80.
-    assert found.interval == pytest.approx(wilson(0.9 * 18.05, 18.05, 2.80), abs=0.005)
+    # 2 (Σp²)² / Σp⁴ = 4.9 authors decide the variance. Only two show a 0, so that they weigh 1 / 5 against
+    # the 20 authors: 8.9^0.2 × 20^0.8 = 17.0, and t(16.0) is 2.12.
+    assert found.interval == pytest.approx(wilson(0.9 * 18.05, 18.05, 2.12), abs=0.001)
     made["author"] = [f"a{i // 20}" for i in range(200)]
     (few,) = [one for one in cheap_cautions(without_split(made)) if one.name == "imbalance"]
     assert few.interval is None  # 10 authors

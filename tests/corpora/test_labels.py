@@ -107,8 +107,8 @@ def test_two_names_are_guessed_where_it_is_safe_and_said_aloud(one: str, zero: s
 @pytest.mark.parametrize(
     "names",
     [
-        ["depressed", "control"],
-        ["pos", "neg"],
+        ["depressed", "anxious"],
+        ["control", "healthy"],
         ["no depression", "severe"],
         ["past depression", "present depression"],
         ["no depression", "not depressed"],
@@ -119,6 +119,35 @@ def test_names_that_say_nothing_safe_are_refused_with_the_option(names: list[str
     said = refusal(names)
     assert all(f"'{name}'" in said for name in names)
     assert "`positive=NAME`" in said
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["Y", "N", ""], [1.0, 0.0, None]),
+        (["yes", "no"], [1.0, 0.0]),
+        (["positive", "negative"], [1.0, 0.0]),
+        (["neg", "pos"], [0.0, 1.0]),
+        (["control", "depressed"], [0.0, 1.0]),
+        (["healthy", "MDD"], [0.0, 1.0]),
+        ([1, 2, None, 2], [0.0, 1.0, None, 1.0]),
+        (["2", "1"], [1.0, 0.0]),
+        ([-1, 1], [0.0, 1.0]),
+        ([-1.0, 1.0], [0.0, 1.0]),
+    ],
+)
+def test_the_usual_codes_of_two_classes_are_read_with_a_note(
+    cells: list[object], expected: list[float | None]
+) -> None:
+    read = read_label(Table(Path("posts.csv"), {"state": cells}), "state", "state")
+    assert read.marks == {"state": expected}
+    assert "guessed that" in read.notes[0]
+
+
+@pytest.mark.parametrize("cells", [[1, 2, 3], [0, 2], [-1, 0, 1]])
+def test_other_codes_are_refused(cells: list[object]) -> None:
+    with refused("label.out-of-range"):
+        read_label(Table(Path("posts.csv"), {"state": cells}), "state", "state")
 
 
 def test_three_names_are_refused_and_the_way_out_is_said() -> None:

@@ -126,7 +126,7 @@ def test_a_corpus_can_be_narrowed() -> None:
     corpus = Corpus.of("c", ["a", "b"], labels={"x": [1, 0], "y": [0, 1]}, split=["train", "test"])
     narrow = open_corpus(corpus, labels="y", split="test")
     assert (narrow.labels, narrow.texts) == (("y",), ["b"])
-    with refused("corpus.text-of-corpus"):
+    with refused("corpus.columns-of-corpus"):
         open_corpus(corpus, text="a")
 
 
@@ -135,7 +135,8 @@ def test_a_corpus_can_be_narrowed() -> None:
     [
         (None, "expected a corpus, got an object of type NoneType"),
         (12, "got an object of type int"),
-        ({"text": [SECRET]}, "got an object of type dict"),
+        ({"text": SECRET}, "holds an object of type str, not a list of cells"),
+        ({"text": [SECRET], "depression": [1, 0]}, "the columns have different lengths"),
         ([SECRET, 3], "expected a string, got an object of type int"),
         ([SECRET, [SECRET]], "expected a string, got an object of type list"),
         ([], "no rows to read"),
@@ -158,6 +159,68 @@ def test_an_unknown_column_is_an_error_that_lists_the_known_ones() -> None:
         open_corpus(pd.DataFrame(ROWS), text="postt")
     assert "did you mean 'post'?" in caught.value.allowed
     assert caught.value.where == "frame"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        [{"text": "grey", "low": 1}, {"text": "sunny", "low": 0}, {"text": "wet"}],
+        {"text": ["grey", "sunny", "wet"], "low": [1, 0, None]},
+        {"text": np.array(["grey", "sunny", "wet"]), "low": pd.Series([1, 0, None])},
+        datasets.Dataset.from_list(
+            [{"text": "grey", "low": 1}, {"text": "sunny", "low": 0}, {"text": "wet", "low": None}]
+        ).to_iterable_dataset(),
+    ],
+)
+def test_records_and_columns_are_corpora(source: Any) -> None:
+    corpus = open_corpus(source, label="low")
+    assert corpus.texts == ["grey", "sunny", "wet"]
+    np.testing.assert_array_equal(corpus.targets(["low"])[:, 0], [1.0, 0.0, np.nan])
+
+
+def test_a_mapping_of_frames_names_corpora() -> None:
+    frames = {"here": pd.DataFrame({"text": ["grey"]}), "there": pl.DataFrame({"text": ["sunny"]})}
+    assert [corpus.name for corpus in open_corpora(frames)] == ["here", "there"]
+
+
+def test_every_role_is_a_keyword() -> None:
+    rows = {
+        "words": ["grey day", "sunny day"],
+        "state": ["low", "fine"],
+        "who": ["a", "b"],
+        "when": ["2020", "2021"],
+        "kind": ["f", "m"],
+        "part": ["train", "test"],
+        "key": ["k1", "k2"],
+    }
+    corpus = open_corpus(
+        rows,
+        text="words",
+        label={"state": "depression"},
+        positive="low",
+        id="key",
+        author="who",
+        time="when",
+        groups="kind",
+        split_column="part",
+    )
+    assert (corpus.ids, corpus.labels, corpus.groups) == (["k1", "k2"], ("depression",), ("kind",))
+    assert corpus.strings("author") == ["a", "b"]
+    assert corpus.strings("split") == ["train", "test"]
+    assert corpus.targets(["depression"])[:, 0].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "code"),
+    [
+        ({"lable": "low"}, "keyword.unknown"),
+        ({"label": "low", "labels": ["low"]}, "columns.label-and-labels"),
+        ({"author": pd.Series(["a"])}, "columns.not-a-name"),
+    ],
+)
+def test_keywords_that_are_refused(keywords: dict[str, Any], code: str) -> None:
+    with refused(code):
+        open_corpus({"text": ["grey"], "low": [1]}, **keywords)
 
 
 def test_audit_takes_a_frame(tmp_path: Path) -> None:

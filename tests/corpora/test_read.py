@@ -140,7 +140,7 @@ def test_ids_that_may_be_texts_are_not_quoted(tmp_path: Path) -> None:
 
 
 def test_a_label_out_of_range_is_refused_with_row_line_and_column(tmp_path: Path) -> None:
-    path = write(tmp_path, 'text,label\n"a\nb",1\nc,2\n')
+    path = write(tmp_path, 'text,label\n"a\nb",0\nc,2\n')
     assert f"label 2 is out of range\n  where: {path}, row 2 (line 4), column 'label'" in refused(path)
 
 

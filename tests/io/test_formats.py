@@ -96,9 +96,9 @@ def test_a_corpus_is_written_in_a_registered_format(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_registered")
 def test_an_unknown_ending_is_refused_with_all_registered_formats(tmp_path: Path) -> None:
-    path = tmp_path / "posts.xlsx"
+    path = tmp_path / "posts.sav"
     path.write_text("x")
-    with refused("file.unknown-ending", where="posts.xlsx", do="format") as caught:
+    with refused("file.unknown-ending", where="posts.sav", do="format") as caught:
         read_table(path)
     for name in FORMATS.names():
         assert FORMATS.get(name).described() in caught.value.allowed

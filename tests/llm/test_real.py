@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 
 from psycheck import audit
+from psycheck.commands.llm_cascade import choose_cascade
+from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.llm.model import LlmModel
 from psycheck.models.opening import open_model
@@ -139,3 +141,61 @@ def test_deck_within_a_budget_asks_no_more_and_a_larger_one_goes_on(base_url: st
     assert more.plan["budget"] == 60
     counts = [f.counts for f in more.findings if f.measure == "pass_rate" and "check" in f.where]
     assert sum(one["not_asked"] for one in counts) > 0
+
+
+@pytest.mark.slow
+def test_a_scale_with_quotes_adds_up(base_url: str, tmp_path: Path) -> None:
+    """What a model of 135M quotes is worth little; every item has a status, and bounds hold the total."""
+    posts = pl.DataFrame({"text": POSTS[:2], "anxiety": [0, 1]})
+    model = _model(base_url, "prompt=gad7-quotes&max_tokens=400")
+    how: dict[str, Any] = {"audits": ["performance"], "store": tmp_path / "s.sqlite", "show_texts": True}
+    run = audit(model, posts, **how)
+    (without,) = run.findings.where(measure="items_without_evidence")
+    counts = dict(without.counts)
+    assert sum(counts.values()) == 2 * 7
+    assert without.n == 2 * 7 - counts["unread"]
+    assert run.replies["id"].len() == 2
+
+
+@pytest.mark.slow
+def test_wordings_of_one_question_are_compared(base_url: str, tmp_path: Path) -> None:
+    words = 'title = "t"\nlabels = ["depression"]\nuser = "Is it depression, yes or no? {post}"\n'
+    variant = '[[variant]]\nname = "mood"\nuser = "Does the writer have low mood, yes or no? {post}"\n'
+    (tmp_path / "asked.toml").write_text(words + variant)
+    models = [
+        _model(base_url, f"prompt={tmp_path}/asked.toml{which}&max_tokens=24") for which in ("", "%23mood")
+    ]
+    posts = pl.DataFrame({"text": POSTS, "depression": [1, 0] * 4})
+    run = audit(models, posts, audits=["performance"], store=tmp_path / "s.sqlite")
+    (changed,) = run.findings.where(measure="wording_changes")
+    (spread,) = run.findings.where(measure="wording_f1_range")
+    assert changed.n == spread.n == len(POSTS)
+    assert changed.counts["wordings"] == 2
+    if changed.value == 0:
+        assert spread.value == 0
+
+
+@pytest.mark.slow
+def test_a_cascade_asks_inside_its_band_alone(base_url: str, tmp_path: Path) -> None:
+    (tmp_path / "cheap.py").write_text(
+        "import numpy as np\n"
+        "labels = ['depression']\n"
+        "class Cheap:\n"
+        "    labels = ('depression',)\n"
+        "    def score(self, texts):\n"
+        "        return np.array([[len(text) % 10 / 10] for text in texts])\n"
+        "cheap = Cheap()\n"
+    )
+    llm = f"llm:smollm2?base_url={base_url}&concurrency=1&temperature=0&prompt=depression&max_tokens=24"
+    dev = Corpus.of("dev", POSTS, labels={"depression": [1.0, 0.0] * 4})
+    store = tmp_path / "s.sqlite"
+    chosen = choose_cascade(f"python:{tmp_path}/cheap.py:cheap", llm, dev, budget=0.5, store=store)
+    assert chosen.point.asked <= 4
+
+    cascade = open_model(chosen.spec)
+    with answers([cascade], [(1.0, POSTS)], store=store) as found:
+        decided = found.views[0].of(POSTS)[:, 0] >= 0.5
+        tally = found.tallies[cascade.name]
+    assert tally.requests == 0  # dev was asked about when the band was chosen
+    right = decided == (np.array([1, 0] * 4) == 1)
+    assert right.mean() == pytest.approx(chosen.point.accuracy)

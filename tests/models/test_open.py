@@ -195,7 +195,7 @@ def test_an_outside_kind_has_its_own_options(dice: None) -> None:
     assert capabilities_of(model).batch == 7
     with refused("model.unknown-option", allowed="did you mean 'faces'"):
         open_model("dice:ivory?face=20")
-    with refused("model.option-of-another-kind", allowed="'positive' is for hf: and sklearn:"):
+    with refused("model.option-of-another-kind", allowed="'positive' is for hf: and python: and sklearn:"):
         open_model("dice:ivory?positive=1")
     with refused("model.option-of-another-kind", allowed="'faces' is for dice:"):
         open_model("sklearn:x.skops?faces=20")

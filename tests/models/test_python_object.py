@@ -171,6 +171,11 @@ def test_a_file_called_like_a_library_does_not_take_its_place(folder: Path) -> N
         ([None, 0.4], [np.nan, 0.4]),
         ([-1e-7, 1 + 1e-7], [0.0, 1.0]),
         (torch.tensor([0.25, 0.5]), [0.25, 0.5]),
+        (torch.tensor([0.25, 0.5], requires_grad=True), [0.25, 0.5]),
+        ([torch.tensor(0.25), torch.tensor(0.5)], [0.25, 0.5]),
+        ([[0.75, 0.25], [0.5, 0.5]], [0.25, 0.5]),
+        (["yes", "no"], [1.0, 0.0]),
+        ([{"label": "LABEL_1", "score": 0.75}, {"label": "LABEL_0", "score": 0.75}], [0.75, 0.25]),
     ],
 )
 def test_answers_are_made_into_a_column(answer: Any, wanted: list[float]) -> None:
@@ -181,15 +186,13 @@ def test_answers_are_made_into_a_column(answer: Any, wanted: list[float]) -> Non
     ("answer", "code", "value"),
     [
         ([0.1], "model.scores-shape", "(1,) for 2 texts"),
-        ([[0.1, 0.9], [0.2, 0.8]], "model.scores-shape", "(2, 2) for 2 texts"),
+        ([[0.1, 0.8], [0.2, 0.8]], "model.scores-shape", "(2, 2) for 2 texts"),
         (0.5, "model.scores-shape", "() for 2 texts"),
         ([0.2, 1.1], "model.scores-out-of-range", "from 0.2 to 1.1"),
         ([np.nan, -3.0], "model.scores-out-of-range", "from -3 to -3"),
         ([0.2, np.inf], "model.scores-out-of-range", "1 score"),
-        (["private", "words"], "model.scores-not-numbers", "<U7"),
         ([[0.1], [0.2, 0.3]], "model.scores-not-numbers", "list"),
         (None, "model.scores-not-numbers", "NoneType"),
-        (torch.tensor([0.25, 0.5], requires_grad=True), "model.scores-not-numbers", "Tensor"),
     ],
 )
 def test_answers_that_are_refused(answer: Any, code: str, value: str) -> None:
@@ -201,11 +204,19 @@ def test_answers_that_are_refused(answer: Any, code: str, value: str) -> None:
     assert "private" not in str(caught.value)
 
 
-def test_the_two_columns_of_predict_proba_get_advice() -> None:
-    both = opened(lambda texts: [[0.1, 0.9]] * len(texts))
-    with refused("model.scores-shape", do="[:, 1]"):
-        both.score(["a"])
+def test_of_two_columns_that_add_up_to_1_the_second_is_used_with_a_note() -> None:
+    both = opened(lambda texts: [[0.25, 0.75]] * len(texts))
+    assert both.score(["a"]).tolist() == [[0.75]]
+    assert "second of its two columns" in both.capabilities.notes[-1]
     assert opened(lambda texts: [[0.1, 0.9]] * len(texts), label="no,yes").labels == ("no", "yes")
+
+
+def test_names_without_a_meaning_are_refused_and_not_quoted() -> None:
+    with refused("model.positive-name-unclear", do="positive=NAME") as caught:
+        opened(lambda texts: ["private", "words"]).score(["a", "b"])
+    assert "private" not in str(caught.value)
+    chosen = opened(lambda texts: ["private", "words"], positive="words")
+    assert chosen.score(["a", "b"]).tolist() == [[0.0], [1.0]]
 
 
 def test_a_wrong_read_is_refused() -> None:
@@ -222,8 +233,8 @@ def test_a_wrong_read_is_refused() -> None:
         opened(Short()).read(["a", "b"])
 
 
-def test_an_estimator_gets_advice() -> None:
-    with refused("model.is-estimator", do="skops.io.dump"):
+def test_an_estimator_that_is_not_fitted_is_refused() -> None:
+    with refused("model.no-raw-texts", where="DummyClassifier"):
         open_model(DummyClassifier())
 
 

@@ -2,11 +2,14 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from claim_findings import reaction
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.run import Run
+from psycheck.report.check_claims import weakest
 from psycheck.report.display_names import why_untested
-from psycheck.report.headlines import weakest
-from psycheck.report.verdict import headlines, learned, untested
+from psycheck.report.learned import learned
+from psycheck.report.tested import untested
+from psycheck.report.verdict import headlines
 
 MakeRun = Callable[..., Run]
 
@@ -48,12 +51,9 @@ def test_few_texts_do_not_outweigh_many() -> None:
     assert weakest([few, many]) is many
 
 
-def test_all_passed_is_said_as_no_weakness_found() -> None:
+def test_passing_without_a_reaction_is_no_praise() -> None:
     said = _verdict(of(check("A", 50, 50, (0.929, 1.0)), check("B", 9, 9, (0.701, 1.0))))
-    assert said == (
-        "No weakness found in 2 checks; the least certain is B: 100 % (70–100) of 9 texts pass; "
-        "the range does not allow for the choice among 2 checks."
-    )
+    assert said.startswith("No edit is shown to do harm in 2 checks, but this is not evidence: no check adds")
 
 
 def test_untested_checks_are_never_a_pass() -> None:
@@ -121,7 +121,7 @@ def test_where_no_sentence_is_missed_nothing_is_said_to_be_missed(make_run: Make
         else f
         for f in run.findings
     )
-    words = learned(replace(run, findings=Findings(perfect)))[1].words
+    words = learned(replace(run, findings=Findings([*perfect, reaction()])))[1].words
     assert words.startswith("no sentence is missed; the least certain is ")
     assert "misses" not in words
 

@@ -6,6 +6,7 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
 from psycheck.statistics import calibration
+from psycheck.statistics.clusters import Clusters
 
 NAN = math.nan
 
@@ -71,3 +72,29 @@ def test_calibrated_scores_are_within_noise_and_bad_ones_are_not() -> None:
     bad = (random.random(1000) < scores**2).astype(np.float64)
     assert calibration.expected_calibration_error(good, scores) <= calibration.calibration_noise(good, scores)
     assert calibration.expected_calibration_error(bad, scores) > calibration.calibration_noise(bad, scores)
+
+
+def test_a_soft_share_counts_as_it_is() -> None:
+    # Ten texts of which three in ten annotators say 1, all scored 0.3: the bin from 4/15 to 1/3 is right.
+    targets = np.full(10, 0.3)
+    assert calibration.expected_calibration_error(targets, targets) == pytest.approx(0.0)
+    (curve,) = [score_bin for score_bin in calibration.reliability(targets, targets) if score_bin.n]
+    assert curve.share == pytest.approx(0.3)
+    assert curve.positive == 0
+
+
+def test_undecided_targets_count_as_a_half() -> None:
+    targets = np.array([0.5, 0.5, 1.0, 0.0])
+    scores = np.full(4, 0.5)
+    assert calibration.expected_calibration_error(targets, scores) == pytest.approx(0.0)
+
+
+def test_texts_of_authors_that_are_alike_make_more_noise() -> None:
+    random = np.random.default_rng(1)
+    authors = np.repeat(np.arange(40), 20)
+    scores = np.full(800, 0.5)
+    targets = np.repeat(random.random(40) < 0.5, 20).astype(np.float64)
+    alone = calibration.calibration_noise(targets, scores)
+    clustered = calibration.calibration_noise(targets, scores, Clusters.of(authors))
+    # All texts of an author are alike: 40 authors are sqrt(20) times as noisy as 800 texts, or a bit more.
+    assert clustered / alone == pytest.approx(20**0.5, rel=0.1)

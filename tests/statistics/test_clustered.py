@@ -16,14 +16,13 @@ from psycheck.statistics.classification import (
     classification_intervals,
     f1_interval,
 )
+from psycheck.statistics.cluster_tests import groups_p, paired_p
 from psycheck.statistics.clustered import (
     Clusters,
     change_interval,
     difference_interval,
-    groups_p,
     mean_interval,
     median_interval,
-    paired_p,
     ratio_interval,
     skewed_interval,
     variance,
@@ -74,10 +73,51 @@ def test_one_text_that_passes_says_no_less_than_none() -> None:
 def test_texts_that_vary_within_authors_count_each() -> None:
     right = np.tile([1.0] * 6 + [0.0] * 4, 20)
     low, high = ratio_interval(right, np.ones(200), Clusters.of(TWENTY))
-    # No author differs from another: not narrower than 200 independent texts.
-    assert low <= wilson(120, 200)[0]
-    assert high >= wilson(120, 200)[1]
-    assert high - low < 0.16
+    # No author differs from another, and all 20 show both outcomes, but four more whose ten texts are alike
+    # are assumed: a design effect of 10 to the power of 4 / (19 + 4).
+    n = 200 / 10 ** (4 / 23)
+    assert (low, high) == pytest.approx(wilson(0.6 * n, n, stats.t.ppf(0.975, 19)))
+
+
+def test_one_error_of_an_author_does_not_collapse_the_interval() -> None:
+    right = np.ones(160)
+    right[3] = 0
+    low, high = ratio_interval(right, np.ones(160), Clusters.of(np.arange(160) // 4))
+    # As uncertain as 40 authors, of whom one errs in a quarter of his texts.
+    assert (low, high) == pytest.approx(wilson(39.75, 40, stats.t.ppf(0.975, 39)))
+    assert low > 0.88
+
+
+def test_copies_of_several_authors_are_alike_in_two_ways() -> None:
+    # Three authors and three texts. Influence 1 and -1; the first text has two authors, the second one two.
+    influence = np.array([1.0, 1.0, -1.0, -1.0, 2.0])
+    authors = np.array([0, 1, 1, 2, 0])
+    texts = np.array([0, 0, 1, 1, 2])
+    clusters = Clusters.of(authors, texts)
+
+    def left_out(codes: np.ndarray) -> float:
+        sums = np.bincount(codes, influence)
+        return float(np.sum((sums / (1 - np.bincount(codes) / 5)) ** 2))
+
+    # Every text of an author is another: together they part all five.
+    expected = left_out(authors) + left_out(texts) - left_out(np.arange(5))
+    assert variance(influence, clusters) == pytest.approx(max(expected, left_out(authors), left_out(texts)))
+    assert clusters.equal(np.ones(5)) == pytest.approx(25 / (9 + 9 - 5))
+
+
+def test_copies_by_one_author_are_alike_in_one_way() -> None:
+    clusters = Clusters.of(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2]))
+    assert clusters.copies is None
+
+
+def test_copies_of_several_authors_widen_an_interval() -> None:
+    random = np.random.default_rng(2)
+    copied = np.arange(600) % 12
+    authors = random.permutation(600) // 5
+    right = (copied % 3 > 0).astype(float)
+    by_author = ratio_interval(right, np.ones(600), Clusters.of(authors))
+    by_both = ratio_interval(right, np.ones(600), Clusters.of(authors, copied))
+    assert by_both[1] - by_both[0] > 3 * (by_author[1] - by_author[0])
 
 
 def test_an_interval_at_the_end_counts_authors() -> None:

@@ -127,3 +127,22 @@ def test_t_test_is_nan_below_two_values_and_without_spread() -> None:
     assert math.isnan(sign.t_test([1], [2], paired=True))
     assert math.isnan(sign.t_test([1, 2], [2, 3], paired=True))
     assert math.isnan(sign.t_test([1, 1], [2, 2], paired=False))
+
+
+def test_pairs_of_models_on_one_corpus_are_independent() -> None:
+    x, y = [0.1, 0.4, 0.2, 0.9, 0.5], [0.2, 0.3, 0.1, 0.8, 0.9]
+    crossed = sign.crossed_pearson(x, y, list("abcde"), ["posts"] * 5)
+    assert crossed == sign.pearson(x, y)
+
+
+def test_models_and_corpora_that_repeat_widen_the_interval_of_a_correlation() -> None:
+    random = np.random.default_rng(8)
+    of_model, of_corpus = random.standard_normal((2, 10)), random.standard_normal((2, 5))
+    models, corpora = np.repeat(np.arange(10), 5), np.tile(np.arange(5), 10)
+    x = of_model[0][models] + of_corpus[0][corpora] + 0.3 * random.standard_normal(50)
+    y = of_model[1][models] + of_corpus[1][corpora] + 0.3 * random.standard_normal(50)
+    crossed, independent = sign.crossed_pearson(x, y, models, corpora), sign.pearson(x, y)
+    assert crossed.r == independent.r
+    assert crossed.interval[0] < independent.interval[0]
+    assert crossed.interval[1] > independent.interval[1]
+    assert crossed.p > independent.p

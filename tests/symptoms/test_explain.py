@@ -12,7 +12,9 @@ from psycheck.symptoms.explanation import (
     Explaining,
     explain_posts,
     likely_time,
+    other_statements,
     post_weights,
+    statements_by_author,
     symptoms_of,
 )
 from refusals import refused
@@ -131,3 +133,24 @@ def test_symptoms_that_the_graph_lacks_are_named() -> None:
 
 def test_a_counter_is_not_a_time() -> None:
     assert [likely_time(seconds) for seconds in (None, 7, START)] == [None, None, START]
+
+
+def test_what_is_denied_or_of_others_is_listed_apart() -> None:
+    tags = pl.LazyFrame(
+        {
+            "id": ["1", "1", "2", "3"],
+            "relevance:low": [0.9, 0.8, 0.9, 0.2],
+            "weight:low": [0.05, 0.05, 0.9, 0.1],
+            "status:low": ["denied", "present", "present", "denied"],
+        }
+    )
+    statements = other_statements(tags, ["low", "fear"], 0.5)
+    # Named in post 2, not mentioned in post 3; "present" words that the reader doubts are unclear.
+    assert statements.rows() == [("1", "low", "denied"), ("1", "low", "unclear")]
+    table = pl.DataFrame({"id": ["1", "2"], "author": ["a", "a"], "when": [DAY, None]})
+    rows = statements_by_author(statements, table).select("author", "status", "posts", "first", "ids").rows()
+    assert rows == [("a", "denied", 1, DAY, ["1"]), ("a", "unclear", 1, DAY, ["1"])]
+
+
+def test_a_tag_table_without_statuses_has_no_other_statements() -> None:
+    assert other_statements(pl.LazyFrame({"id": ["1"], "weight:low": [0.1]}), ["low"], 0.5).is_empty()

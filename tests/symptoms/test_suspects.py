@@ -1,6 +1,7 @@
 """Labels that do not fit the symptoms: evidence and scores worked out by hand."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from psycheck.symptoms.suspects import (
     ConditionEvidence,
     evidence_of,
     rank_suspects,
+    scored_with_evidence,
 )
 from tagged import GRAPH, posts_of
 
@@ -117,3 +119,29 @@ def test_the_mean_score_of_a_side_follows_from_the_auc(rows: list[tuple[int, flo
         others = int((marks != side).sum())
         mean = ranked.filter(annotated=side)["score"].mean()
         assert mean == pytest.approx((expected * others + 0.5) / (others + 1))
+
+
+def coverage(found: list[int]) -> pl.DataFrame:
+    authors = list("abcdef")[: len(found)]
+    return pl.DataFrame({"author": authors, "condition": "gloom", "found": found})
+
+
+def scores_of(found: list[int]) -> dict[str, float | None]:
+    ranked = rank_suspects(list("abcd"), evidence([0.1, 0.5, 0.6, 0.0]), labels(1, 1, 0, 0))
+    return dict(scored_with_evidence(ranked, coverage(found)).select("author", "score").rows())
+
+
+def test_a_label_of_0_is_suspect_only_if_the_author_names_a_symptom() -> None:
+    scores = scores_of([2, 2, 1, 0])
+    assert scores["c"] is not None
+    assert scores["d"] is None
+
+
+def test_a_label_of_1_is_suspect_only_where_most_others_with_it_name_symptoms() -> None:
+    assert scores_of([2, 2, 0, 0])["a"] is not None
+    # One of two is not most: the reader may be what fails.
+    assert scores_of([0, 2, 0, 0])["a"] is None
+
+
+def test_without_any_evidence_nobody_is_suspect() -> None:
+    assert set(scores_of([0, 0, 0, 0]).values()) == {None}

@@ -7,11 +7,14 @@ from sklearn.metrics import f1_score, roc_auc_score
 
 from psycheck.core.finding import Finding
 from psycheck.training.arm_figures import (
+    ArmResult,
     Scored,
     against,
     against_chance,
     differences,
     figures,
+    holding_together,
+    threshold_changes,
 )
 
 TARGETS = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -137,3 +140,46 @@ def test_a_change_of_f1_covers_the_truth() -> None:
         assert change.interval is not None
         held.append(change.interval[0] <= 0.1 <= change.interval[1])
     assert np.mean(held) >= 0.92
+
+
+def test_the_threshold_is_an_arm_of_its_own_against_the_same_model_at_one_half() -> None:
+    arm = ArmResult("plain", 0, None, (scored(),), (), {}, {})  # type: ignore[arg-type]  # no model is asked
+    changes = {finding.measure: finding for finding in threshold_changes([arm])}
+    assert set(changes) == {"f1_change", "macro_f1_change"}
+    at_dev, at_half = (f1_score(TARGETS, cut <= SCORES, average="macro") for cut in (0.35, 0.5))
+    assert changes["macro_f1_change"].value == pytest.approx(at_dev - at_half)
+    where = changes["macro_f1_change"].where
+    assert (where["arm"], where["decision"], where["versus"]) == ("plain", "dev", "plain at 0.5")
+
+
+def test_intervals_of_several_arms_and_tests_hold_together() -> None:
+    where = {"arm": "a", "decision": "dev", "corpus": "x"}
+    first = Finding("macro_f1_change", 0.1, 80, (0.02, 0.2), where, {"units": 61})
+    second = Finding("macro_f1_change", 0.1, 80, None, {**where, "arm": "b"}, {"units": 61})
+    third = Finding("macro_f1_change", 0.1, 80, (0.02, 0.2), {**where, "decision": "0.5"}, {"units": 61})
+    other = Finding("f1", 0.1, 80, (0.02, 0.2), where)
+    wide, without, alone, kept = holding_together([first, second, third, other])
+    factor = stats.t.ppf(1 - 0.025 / 2, 60) / stats.t.ppf(0.975, 60)
+    assert wide.interval == pytest.approx((0.1 - 0.08 * factor, 0.1 + 0.1 * factor))
+    assert wide.counts["comparisons"] == 2
+    assert (without.interval, alone.interval, kept) == (None, third.interval, other)
+
+
+def test_five_arms_without_an_effect_on_three_corpora_are_rarely_said_to_raise() -> None:
+    random, alarms = np.random.default_rng(12), 0
+    for _ in range(100):
+        changes = []
+        for test in range(3):
+            targets = np.tile([1.0, 0.0], 100)
+            rows = [
+                Scored("improve", f"a{arm}", "tiny", "own", f"t{test}", "low", 0, 0.5, targets,
+                       np.where(random.random(200) < 0.75, targets, 1 - targets), np.arange(200))
+                for arm in range(6)
+            ]  # fmt: skip
+            for arm in rows[1:]:
+                changes += differences([(rows[0], arm)])
+        together = [f for f in holding_together(changes) if f.measure == "macro_f1_change"]
+        of_dev = [f for f in together if f.where["decision"] == "dev"]
+        assert len(of_dev) == 15
+        alarms += any(f.interval is not None and f.interval[0] > 0 for f in of_dev)
+    assert alarms <= 8  # 2.5 % on each side, at most 8 of 100

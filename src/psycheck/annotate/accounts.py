@@ -28,7 +28,7 @@ from psycheck.annotate.membership import (
     role_in,
 )
 from psycheck.annotate.refusals import NotAllowed, NotFound, Outdated, Refusal, TooOften
-from psycheck.annotate.tables import failure, invitation, member, person, session
+from psycheck.annotate.tables import failure, invitation, member, password_link, person, session
 from psycheck.core.errors import BadInput, library
 
 SESSION_HOURS: Final = 12
@@ -37,9 +37,12 @@ SHORTEST_PASSWORD: Final = 10
 _LONGEST_PASSWORD: Final = 200
 _NAME: Final = re.compile(r"\w[\w.@+-]{1,59}")  # a spreadsheet would run one that begins with @, + or -
 _WINDOW: Final = 15 * 60.0  # seconds that failed log-ins count
-# Failed log-ins per window: few for one name from one address, more for an address or a name, so that a
-# stranger can neither try many names nor lock a person out from afar.
-_MOST_FAILURES: Final = {"pair": 5, "address": 30, "name": 100}
+# Failed log-ins per window of one name from one address. Where an address or a name has failed far more
+# often, a single failure of the pair is enough: a stranger tries few passwords, and locks out neither an
+# office nor a person, since who gets the password right at once is let in.
+_MOST_FAILURES: Final = 5
+_MANY_FAILURES: Final = {"address": 30, "name": 100}
+_FEW_FAILURES: Final = 1
 _hashing = BoundedSemaphore(2)  # argon2 takes 64 MB each time
 
 
@@ -90,6 +93,7 @@ def invite(db: Database, owner: Person | None, project_id: int | None, role: str
                 project=project_id,
                 role=role,
                 expires=time.time() + INVITATION_DAYS * 86_400,
+                made=time.time(),
             )
         )
         if project_id is not None:
@@ -136,7 +140,7 @@ def join(db: Database, who: Person, token: str) -> Person:
 
 
 def log_in(db: Database, name: str, password: str, address: str = "") -> LogIn:
-    """Open a session; too many failures of a name or an address are refused before the password is tried."""
+    """Open a session; a name that failed too often from an address is not tried at all."""
     name = _folded(name)
     # Digests: the names of people who failed to log in are not kept.
     failure_keys = {
@@ -201,7 +205,7 @@ def revoke_sessions(db: Database, owner: Person, project_id: int, person_id: int
     with db.write() as connection:
         role_in(connection, owner, project_id, *OWNS)
         # Refuses a person who is not a member.
-        role_in(connection, Person(id=person_id, name="", owner=False), project_id, *ROLES)
+        role_in(connection, Person(person_id, "", owner=False), project_id, *ROLES, even_paused=True)
         connection.execute(delete(session).where(session.c.person == person_id))
 
 
@@ -215,8 +219,99 @@ def change_password(db: Database, who: Person, old: str, new: str) -> None:
     new_hash = _hash(new)
 
     with db.write() as connection:
-        connection.execute(person.update().where(person.c.id == who.id).values(password=new_hash))
-        connection.execute(delete(session).where(session.c.person == who.id))
+        _store_password(connection, who.id, new_hash)
+
+
+def make_password_link(db: Database, owner: Person | None, project_id: int, person_id: int) -> str:
+    """A one-time token with which a member sets a new password; earlier ones are worth nothing then.
+
+    For an owner of all projects that the member is in: nobody gets into the projects of others by it. The
+    command line makes one without an `owner`.
+    """
+    token = token_urlsafe(32)
+    with db.write() as connection:
+        if owner is not None:
+            role_in(connection, owner, project_id, *OWNS)
+        # Refuses a person who is not a member.
+        role_in(connection, Person(person_id, "", owner=False), project_id, *ROLES, even_paused=True)
+        if owner is not None:
+            _refuse_power_elsewhere(connection, owner, person_id)
+
+        connection.execute(delete(password_link).where(password_link.c.person == person_id))
+        connection.execute(
+            password_link.insert().values(
+                digest=_digest(token),
+                person=person_id,
+                expires=time.time() + INVITATION_DAYS * 86_400,
+            )
+        )
+        detail = {"person": person_id}
+        record(connection, project_id, owner.id if owner else None, "made a password link", detail=detail)
+    return token
+
+
+def password_link_name(db: Database, token: str) -> str | None:
+    """The name of the person whose password a link sets; None if the link is not valid."""
+    with db.read() as connection:
+        row = _valid_password_link(connection, token)
+    return None if row is None else row.name
+
+
+def set_password(db: Database, token: str, password: str) -> Person:
+    """Set a new password with a one-time link, and end all sessions of the person."""
+    with db.read() as connection:
+        row = _valid_password_link(connection, token)
+    if row is None:
+        raise _no_password_link()
+    _check_password(row.name, password)
+    # Before the transaction: hashing takes long, and nobody else could write meanwhile.
+    hashed = _hash(password)
+
+    with db.write() as connection:
+        row = _valid_password_link(connection, token)
+        if row is None:
+            raise _no_password_link()
+        connection.execute(delete(password_link).where(password_link.c.person == row.id))
+        _store_password(connection, row.id, hashed)
+        return Person(id=row.id, name=row.name, owner=row.owner)
+
+
+def _refuse_power_elsewhere(connection: Connection, owner: Person, person_id: int) -> None:
+    """Refuse a password link for somebody who owns the server, or is in a project of others."""
+    owns_server = connection.scalar(select(person.c.owner).where(person.c.id == person_id))
+    owned = select(member.c.project).where(member.c.person == owner.id, member.c.role == "owner")
+    elsewhere = connection.scalar(
+        select(member.c.project).where(member.c.person == person_id, member.c.project.not_in(owned)).limit(1)
+    )
+    if (owns_server and person_id != owner.id) or elsewhere is not None:
+        raise NotAllowed(
+            "this person also belongs to projects of others, or owns the server",
+            code="password.not-yours",
+            do="ask whoever runs the server: psycheck annotate password FOLDER NAME",
+        )
+
+
+def _valid_password_link(connection: Connection, token: str) -> Row[int, str, bool] | None:
+    """The person of a password link that is unused and has not expired."""
+    return connection.execute(
+        select(person.c.id, person.c.name, person.c.owner)
+        .join(password_link, password_link.c.person == person.c.id)
+        .where(password_link.c.digest == _digest(token), password_link.c.expires > time.time())
+    ).first()
+
+
+def _no_password_link() -> NotFound:
+    return NotFound(
+        "this link is not valid, was used or has expired",
+        code="password.link-not-valid",
+        do="ask for another one",
+    )
+
+
+def _store_password(connection: Connection, person_id: int, hashed: str) -> None:
+    """Store the hash of a new password and end all sessions."""
+    connection.execute(person.update().where(person.c.id == person_id).values(password=hashed))
+    connection.execute(delete(session).where(session.c.person == person_id))
 
 
 def _new_session(connection: Connection, who: Person) -> LogIn:
@@ -269,14 +364,23 @@ def _use_invitation(connection: Connection, token: str, who: Person) -> Person:
 
 
 def _refuse_too_often(connection: Connection, failure_keys: dict[str, str]) -> None:
-    """Refuse a log-in whose name, address or pair of both has failed too often in the window."""
-    for kind, key in failure_keys.items():
-        row = connection.execute(select(failure).where(failure.c.who == key)).first()
-        if row is None or row.times < _MOST_FAILURES[kind]:
-            continue
-        seconds_left = row.since + _WINDOW - time.time()
-        if seconds_left > 0:
-            raise TooOften("too many failed log-ins", code="login.too-often", after=seconds_left)
+    """Refuse a log-in of a name from an address that has failed too often in the window."""
+    failures = {kind: _failures(connection, key) for kind, key in failure_keys.items()}
+    is_under_attack = any(failures[kind][0] >= many for kind, many in _MANY_FAILURES.items())
+    allowed = _FEW_FAILURES if is_under_attack else _MOST_FAILURES
+
+    times, seconds_left = failures["pair"]
+    if times >= allowed:
+        raise TooOften("too many failed log-ins", code="login.too-often", after=seconds_left)
+
+
+def _failures(connection: Connection, key: str) -> tuple[int, float]:
+    """How often a key has failed in its window, and for how many seconds that counts."""
+    row = connection.execute(select(failure).where(failure.c.who == key)).first()
+    seconds_left = 0.0 if row is None else row.since + _WINDOW - time.time()
+    if row is None or seconds_left <= 0:
+        return 0, 0.0
+    return row.times, seconds_left
 
 
 def _count_failure(connection: Connection, key: str) -> None:

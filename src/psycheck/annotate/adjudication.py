@@ -3,28 +3,41 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, Select, delete, func, select
+from sqlalchemy import Connection, Row, Select, func, select
 
-from psycheck.annotate.annotator_answers import Answers, answers_of, check_answers, marks_of, store_marks
+from psycheck.annotate.annotator_answers import (
+    RESOLVED,
+    Answers,
+    answers_of,
+    check_answers,
+    erase_answers,
+    store_answers,
+    stored_answers,
+)
 from psycheck.annotate.database import Database
+from psycheck.annotate.flagged import decide_flag, is_flagged
 from psycheck.annotate.membership import (
     ADJUDICATES,
     OWNS,
     Person,
     lock_members,
     record,
+    refuse_ended,
     role_in,
     stored_task,
 )
 from psycheck.annotate.open_places import reopen
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.tables import LIVE, assignment, item, judgement, resolution
+from psycheck.annotate.tables import LIVE, assignment, item, judgement
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """An item in conflict: the answers that were given, in no order that tells whose they are."""
+    """An item in conflict: the answers that were given, in no order that tells whose they are.
+
+    `flagged` says whether the item counts as holding identifying details.
+    """
 
     item: int
     project: int
@@ -33,6 +46,7 @@ class Conflict:
     state: Literal["open", "resolved"]
     given: tuple[Answers, ...]
     resolved: Answers | None
+    flagged: bool
 
 
 def conflicts(
@@ -60,7 +74,8 @@ def conflict(db: Database, who: Person, item_id: int) -> Conflict:
     with db.read() as connection:
         row = _item_in_conflict(connection, who, item_id)
         answers = answers_of(connection, connection.scalars(_done_assignments(item_id)))
-        resolutions = marks_of(connection, resolution, "item", [item_id])
+        resolutions = stored_answers(connection, RESOLVED, [item_id])
+        flagged = is_flagged(connection, item_id)
 
     return Conflict(
         item=item_id,
@@ -71,6 +86,7 @@ def conflict(db: Database, who: Person, item_id: int) -> Conflict:
         # Sorted by content: the order of the answers would tell whose they are.
         given=tuple(sorted(answers.values(), key=repr)),
         resolved=resolutions.get(item_id),
+        flagged=flagged,
     )
 
 
@@ -79,10 +95,12 @@ def resolve(db: Database, who: Person, item_id: int, answers: Answers) -> None:
     with db.write() as connection:
         row = _item_in_conflict(connection, who, item_id, lock=True)
         task = stored_task(connection, row.project)
+        refuse_ended(task)
         check_answers(task, row.queue, answers, len(db.opened(row.text)))
 
-        connection.execute(delete(resolution).where(resolution.c.item == item_id))
-        store_marks(connection, resolution, "item", item_id, answers)
+        erase_answers(connection, RESOLVED, [item_id])
+        store_answers(connection, RESOLVED, item_id, answers)
+        decide_flag(connection, item_id, identifying=answers.identifying)
         _set_conflict(connection, item_id, "resolved")
         record(connection, row.project, who.id, "resolved", item=item_id, detail=answers.as_dict())
 
@@ -101,7 +119,7 @@ def requeue(db: Database, who: Person, project_id: int, item_id: int) -> int:
         # Each voided answer gives one place back.
         reopen(connection, project_id, [item_id] * len(void_ids), answered=True)
 
-        connection.execute(delete(resolution).where(resolution.c.item == item_id))
+        erase_answers(connection, RESOLVED, [item_id])
         _set_conflict(connection, item_id, None)
         record(connection, project_id, who.id, "requeued", item=item_id, detail={"answers": len(void_ids)})
         return len(void_ids)

@@ -87,6 +87,12 @@ def by_day(judgements: pl.DataFrame) -> Iterator[tuple[str, Agreed]]:
         yield str(day), _agreed(ALL, judgements_of_day)
 
 
+def by_version(judgements: pl.DataFrame) -> Iterator[tuple[int, Agreed]]:
+    """The agreement on all labels among the answers given under each version of the project, in order."""
+    for (version,), answers in judgements.sort("version").group_by("version", maintain_order=True):
+        yield int(str(version)), _agreed(ALL, answers)
+
+
 def between(judgements: pl.DataFrame) -> Iterator[Pair]:
     """Each pair of annotators who judged the same items, over all labels; clustered by item."""
     ratings, items, annotators = _ratings(judgements)

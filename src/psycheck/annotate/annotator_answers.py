@@ -1,4 +1,4 @@
-"""What an annotator says of an item: a mark per label, its status, evidence spans, identifying details."""
+"""What somebody says of an item: a mark per label, its status, evidence, identifying details, confidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -7,11 +7,22 @@ from typing import Any, Final, Literal
 from sqlalchemy import Connection, Table, delete, select
 
 from psycheck.annotate.project import Task
-from psycheck.annotate.tables import assignment, judgement, span
+from psycheck.annotate.tables import (
+    assignment,
+    correction,
+    correction_span,
+    gold,
+    judgement,
+    resolution,
+    resolution_span,
+    span,
+)
 from psycheck.core.errors import BadInput, nearest
 
 Status = Literal["present", "uncertain"]
 STATUSES: Final[tuple[Status, ...]] = ("present", "uncertain")
+CONFIDENCES: Final = (1, 2, 3)  # unsure, fairly sure, sure
+LONGEST_COMMENT: Final = 1_000  # characters
 _MOST_SPANS: Final = 200
 
 
@@ -26,16 +37,36 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers to one item: 1 or 0 per label, the status of each symptom marked 1, spans, a flag."""
+    """The answers to one item: 1 or 0 per label, the status of each symptom marked 1, spans, a flag.
+
+    `confidence` (1 to 3) and `comment` are optional.
+    """
 
     marks: Mapping[str, int]
     status: Mapping[str, Status] = field(default_factory=dict)
     spans: tuple[Span, ...] = ()
     identifying: bool = False
+    confidence: int | None = None
+    comment: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The answers as the trail keeps them, without texts."""
-        return asdict(self)
+        """The answers as the trail keeps them, without texts: a comment may quote the post."""
+        return asdict(replace(self, comment=""))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where answers are stored: a row per label, evidence, and the column `key` of both that refers."""
+
+    marks: Table
+    spans: Table | None
+    key: str
+
+
+ANNOTATED: Final = Source(marks=judgement, spans=span, key="assignment")
+CORRECTED: Final = Source(marks=correction, spans=correction_span, key="assignment")
+RESOLVED: Final = Source(marks=resolution, spans=resolution_span, key="item")
+KNOWN: Final = Source(marks=gold, spans=None, key="item")
 
 
 def check_answers(task: Task, queue: str, answers: Answers, text_length: int) -> None:
@@ -49,6 +80,7 @@ def check_answers(task: Task, queue: str, answers: Answers, text_length: int) ->
     labels_with_status = positive_labels if task.project.task == "symptoms" else set()
     _refuse_wrong_status(answers, labels_with_status)
     _refuse_wrong_spans(answers, positive_labels, text_length)
+    _refuse_wrong_remarks(answers)
 
 
 def _refuse_unknown_labels(answers: Answers, labels: Sequence[str]) -> None:
@@ -95,90 +127,105 @@ def _refuse_wrong_spans(answers: Answers, positive_labels: set[str], text_length
         inside = 0 <= evidence.start < evidence.stop <= text_length
         if not inside or evidence.label not in positive_labels:
             raise BadInput(
-                f"a span of '{evidence.label}' does not fit",
+                f"words marked for '{evidence.label}', answered no, or outside the text",
                 code="answers.wrong-span",
                 allowed="characters of the text, for a label answered with 1",
+                do="answer yes, or remove the marked words",
             )
 
 
-def store_answers(connection: Connection, assignment_id: int, answers: Answers) -> None:
-    """Store the answers of an assignment that has none."""
-    store_marks(connection, judgement, "assignment", assignment_id, answers)
-    if answers.spans:
-        rows = [{"assignment": assignment_id, **asdict(evidence)} for evidence in answers.spans]
-        connection.execute(span.insert(), rows)
+def _refuse_wrong_remarks(answers: Answers) -> None:
+    if answers.confidence not in (None, *CONFIDENCES):
+        raise BadInput(
+            "there is no such confidence",
+            code="answers.wrong-confidence",
+            allowed=", ".join(map(str, CONFIDENCES)),
+        )
+    # PostgreSQL cannot store a NUL.
+    if len(answers.comment) > LONGEST_COMMENT or "\x00" in answers.comment:
+        raise BadInput(
+            "this comment cannot be stored",
+            code="answers.wrong-comment",
+            allowed=f"at most {LONGEST_COMMENT:,} characters, without NUL",
+        )
 
 
-def erase_answers(connection: Connection, assignment_id: int) -> None:
-    """Remove the answers of an assignment; the trail keeps them."""
-    connection.execute(delete(judgement).where(judgement.c.assignment == assignment_id))
-    connection.execute(delete(span).where(span.c.assignment == assignment_id))
-
-
-def store_marks(
-    connection: Connection,
-    table: Table,
-    key: str,
-    key_id: int,
-    answers: Answers,
-) -> None:
-    """Write the marks and status of `answers` to a table with one row per label.
-
-    `key` is the table's column that refers to an item or an assignment, `key_id` its value.
-    """
-    rows = [
+def store_answers(connection: Connection, source: Source, key_id: int, answers: Answers) -> None:
+    """Store marks, status and spans of an assignment or item that has none there."""
+    key = source.key
+    mark_rows = [
         {key: key_id, "label": label, "value": mark, "status": answers.status.get(label)}
         for label, mark in answers.marks.items()
     ]
-    connection.execute(table.insert(), rows)
+    connection.execute(source.marks.insert(), mark_rows)
+
+    if source.spans is not None and answers.spans:
+        span_rows = [{key: key_id, **asdict(evidence)} for evidence in answers.spans]
+        connection.execute(source.spans.insert(), span_rows)
+
+
+def erase_answers(connection: Connection, source: Source, key_ids: Sequence[int]) -> None:
+    """Remove the answers of assignments or items; the trail keeps them."""
+    for table in (source.marks, source.spans):
+        if table is not None:
+            connection.execute(delete(table).where(table.c[source.key].in_(key_ids)))
 
 
 def answers_of(connection: Connection, assignments: Iterable[int]) -> dict[int, Answers]:
-    """The answers of assignments that have some, by assignment."""
+    """The answers of assignments that have some, by assignment, with the flag and the confidence.
+
+    A comment is encrypted: whoever shows it opens it (`assignment.comment`).
+    """
     assignment_ids = list(assignments)
-    marks = marks_of(connection, judgement, "assignment", assignment_ids)
-
-    spans: dict[int, list[Span]] = {}
-    rows = connection.execute(select(span).where(span.c.assignment.in_(assignment_ids)).order_by(span.c.id))
-    for row in rows:
-        evidence = Span(label=row.label, start=row.start, stop=row.stop)
-        spans.setdefault(row.assignment, []).append(evidence)
-
-    flagged = set(
-        connection.scalars(
-            select(assignment.c.id).where(assignment.c.id.in_(assignment_ids), assignment.c.identifying)
+    answers = stored_answers(connection, ANNOTATED, assignment_ids)
+    rows = connection.execute(
+        select(assignment.c.id, assignment.c.identifying, assignment.c.confidence).where(
+            assignment.c.id.in_(assignment_ids)
         )
     )
+    for row in rows:
+        if row.id in answers:
+            answers[row.id] = replace(
+                answers[row.id],
+                identifying=bool(row.identifying),
+                confidence=row.confidence,
+            )
+    return answers
 
-    return {
-        assignment_id: replace(
-            answers,
-            spans=tuple(spans.get(assignment_id, ())),
-            identifying=assignment_id in flagged,
-        )
-        for assignment_id, answers in marks.items()
-    }
 
-
-def marks_of(
-    connection: Connection,
-    table: Table,
-    key: str,
-    key_ids: Iterable[int],
-) -> dict[int, Answers]:
-    """Marks and status from a table with one row per label, by what the column `key` refers to."""
+def stored_answers(connection: Connection, source: Source, key_ids: Iterable[int]) -> dict[int, Answers]:
+    """Marks, status and spans, by the assignment or item that they are about."""
+    ids = list(key_ids)
     marks: dict[int, dict[str, int]] = {}
     status: dict[int, dict[str, Any]] = {}
-
-    rows = connection.execute(select(table).where(table.c[key].in_(list(key_ids)))).mappings()
-    for row in rows:
-        key_id = row[key]
+    mark_rows = connection.execute(select(source.marks).where(source.marks.c[source.key].in_(ids))).mappings()
+    for row in mark_rows:
+        key_id = row[source.key]
         label = row["label"]
         marks.setdefault(key_id, {})[label] = row["value"]
         if row["status"] is not None:
             status.setdefault(key_id, {})[label] = row["status"]
 
+    spans = _stored_spans(connection, source, ids)
     return {
-        key_id: Answers(marks=label_marks, status=status.get(key_id, {}))
+        key_id: Answers(
+            marks=label_marks,
+            status=status.get(key_id, {}),
+            spans=tuple(spans.get(key_id, ())),
+        )
         for key_id, label_marks in marks.items()
     }
+
+
+def _stored_spans(connection: Connection, source: Source, ids: Sequence[int]) -> dict[int, list[Span]]:
+    """The spans by the assignment or item that they are about."""
+    spans: dict[int, list[Span]] = {}
+    table = source.spans
+    if table is None:
+        return spans
+
+    rows = connection.execute(select(table).where(table.c[source.key].in_(ids)).order_by(table.c.id))
+    for row in rows.mappings():
+        evidence = Span(label=row["label"], start=row["start"], stop=row["stop"])
+        spans.setdefault(row[source.key], []).append(evidence)
+    return spans

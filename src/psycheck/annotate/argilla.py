@@ -6,7 +6,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 from psycheck.annotate.annotator_answers import Span
 from psycheck.annotate.exchanged_records import (
+    DECIDERS,
+    IDENTIFYING,
+    NO,
     SPANS,
+    UNCERTAIN,
+    YES,
     Answered,
     RawItem,
     RawResponse,
@@ -20,9 +25,10 @@ from psycheck.annotate.exchanged_records import (
 
 
 def to_argilla(items: Iterable[Answered]) -> Iterator[dict[str, Any]]:
-    """Records with responses to "labels", "uncertain", "identifying" (labels each) and "spans".
+    """Records with responses to "labels", "uncertain" and "spans" where there are any, and to "identifying".
 
-    Argilla knows annotators by a UUID; `metadata.annotators` keeps their names in the order of the responses.
+    Argilla refuses empty lists: who found no label has answered "identifying" all the same. It knows
+    annotators by a UUID; `metadata.annotators` keeps their names in the order of the responses.
     """
     for item in items:
         yield {
@@ -30,6 +36,8 @@ def to_argilla(items: Iterable[Answered]) -> Iterator[dict[str, Any]]:
             "fields": {"text": item.text},
             "metadata": {
                 "annotators": [response.annotator for response in item.responses],
+                "roles": [response.role for response in item.responses],
+                "status": [bool(response.answers.status) for response in item.responses],
                 "asked": [list(response.answers.marks) for response in item.responses],
                 "time": [response.time for response in item.responses],
                 "seconds": [response.seconds for response in item.responses],
@@ -56,12 +64,17 @@ def _responses_by_question(responses: Sequence[Response]) -> dict[str, list[dict
     """What each annotator answered to each question."""
     questions: dict[str, list[dict[str, Any]]] = {}
     for response in responses:
-        user_id = str(uuid5(NAMESPACE_URL, f"psycheck/{response.annotator}"))
+        user_id = str(uuid5(NAMESPACE_URL, f"psycheck/{response.role}/{response.annotator}"))
         spans = [
             {"start": span.start, "end": span.stop, "label": span.label} for span in response.answers.spans
         ]
-        values = {**choices_of(response.answers), SPANS: spans}
+        # First the question that everybody answers: it keeps the responses in the order of the metadata.
+        values: dict[str, Any] = {IDENTIFYING: [YES if response.answers.identifying else NO]}
+        values |= {name: value for name, value in choices_of(response.answers).items() if name != IDENTIFYING}
+        values[SPANS] = spans
         for question, value in values.items():
+            if not value:
+                continue
             questions.setdefault(question, []).append({"value": value, "user_id": user_id})
     return questions
 
@@ -81,6 +94,8 @@ def _read_record(number: int, record: Any, text_field: str) -> RawItem:
     raw_responses = []
     for place, (user_id, values) in enumerate(values_of_user.items()):
         about = _metadata_of_user(metadata, place, len(values_of_user))
+        if about.get("roles") in DECIDERS:
+            continue
         raw_responses.append(_read_response(user_id, values, about, text))
 
     name = record.get("id") or number
@@ -92,7 +107,7 @@ def _metadata_of_user(metadata: Any, place: int, users: int) -> dict[str, Any]:
     # A list of another length belongs to another set of users.
     return {
         key: metadata[key][place]
-        for key in ("annotators", "asked", "time", "seconds")
+        for key in ("annotators", "roles", "status", "asked", "time", "seconds")
         if len(metadata.get(key, ())) == users
     }
 
@@ -115,6 +130,9 @@ def _read_response(
         if len(span_parts) < len(parts) or not parts:
             choices[question] = {part for part in parts if isinstance(part, str)}
 
+    # Nobody is uncertain: the question was asked, and its empty answer left out.
+    if about.get("status"):
+        choices.setdefault(UNCERTAIN, set())
     return raw_response(
         annotator=str(about.get("annotators") or user_id),
         choices=choices,

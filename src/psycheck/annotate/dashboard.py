@@ -37,6 +37,7 @@ class AnnotatorProgress:
     person: int
     name: str
     paused: bool
+    has_left: bool
     queue: str
     screening: Literal["open", "passed", "failed"]
     score: float | None
@@ -66,6 +67,7 @@ class OwnProgress:
     skipped: int
     today: int
     daily_cap: int
+    since_break: int
 
 
 def progress(db: Database, who: Person, project_id: int) -> Progress:
@@ -84,7 +86,7 @@ def progress(db: Database, who: Person, project_id: int) -> Progress:
 def own_progress(db: Database, who: Person, project_id: int) -> list[OwnProgress]:
     """How far an annotator is in each queue."""
     with db.read() as connection:
-        member_row = role_in(connection, who, project_id, *ANNOTATES)
+        member_row = role_in(connection, who, project_id, *ANNOTATES, even_paused=True)
         task = stored_task(connection, project_id)
         today = answers_today(member_row, time.time())
         daily_cap = task.project.welfare.daily_cap
@@ -107,6 +109,7 @@ def own_progress(db: Database, who: Person, project_id: int) -> list[OwnProgress
                     skipped=0 if row is None else row.skipped,
                     today=today,
                     daily_cap=daily_cap,
+                    since_break=member_row.since_break,
                 )
             )
     return own_queues
@@ -155,7 +158,8 @@ def _annotator_progress(connection: Connection, project_id: int) -> tuple[Annota
     rows = connection.execute(
         select(standing, person.c.name, member.c.paused, member.c.last)
         .join(person, person.c.id == standing.c.person)
-        .join(member, same_member)
+        # Who has left the project is not a member any more, but did this work.
+        .outerjoin(member, same_member)
         .where(standing.c.project == project_id)
         .order_by(person.c.name, standing.c.queue)
     )
@@ -163,14 +167,15 @@ def _annotator_progress(connection: Connection, project_id: int) -> tuple[Annota
         AnnotatorProgress(
             person=row.person,
             name=row.name,
-            paused=row.paused,
+            paused=bool(row.paused),
+            has_left=row.paused is None,
             queue=row.queue,
             screening=row.screening,
             score=row.score,
             done=row.done,
             skipped=row.skipped,
             seconds=row.seconds / row.done if row.done else None,
-            last=row.last,
+            last=row.last or 0.0,
         )
         for row in rows
     )

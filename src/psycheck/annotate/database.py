@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ FILE: Final = "annotate.sqlite"
 KEY_VARIABLE: Final = "PSYCHECK_ANNOTATE_KEY"
 _MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _WAIT: Final = 60  # seconds that a process waits for another that is writing
+_CHECKPOINTS: Final = 100  # tries to empty the log, a tenth of a second apart
 _PROOF: Final = "psycheck"  # encrypted with the key, so that another key is noticed
 # The message of an error would quote texts, names and digests.
 _ENGINE: Final[dict[str, Any]] = {"pool_size": 20, "max_overflow": 40, "hide_parameters": True}
@@ -75,6 +77,21 @@ class Database:
         if self.cipher is None:
             return stored
         return self.cipher.decrypt(stored).decode("utf-8")
+
+    def scrub(self) -> None:
+        """Overwrite what was deleted: rewrite the file and empty the log of SQLite, or rewrite all tables."""
+        with _clear_errors(self.engine):
+            if self.locks_rows:
+                plain = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+                with plain as connection:
+                    connection.exec_driver_sql("VACUUM FULL")
+                return
+            with self._writer:
+                pooled = self.engine.raw_connection()
+                try:
+                    _rewrite_file(pooled.driver_connection)
+                finally:
+                    pooled.close()
 
     def close(self) -> None:
         """Close all connections."""
@@ -212,7 +229,12 @@ def _sqlite(path: Path, *, new: bool) -> "Engine":
     def prepare(connection: Any, _: object) -> None:
         connection.isolation_level = None  # we say when a transaction begins
         # NORMAL keeps the file whole; `Database.write` syncs the log before anything is acknowledged.
-        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = NORMAL",
+            "foreign_keys = ON",
+            "secure_delete = ON",
+        ):
             connection.execute(f"PRAGMA {pragma}")
 
     @sa.event.listens_for(engine, "begin")
@@ -315,6 +337,21 @@ def check_proof(database: Database, proof: str | None, place: str) -> None:
         code="key.wrong",
         where=place,
         do="use the key it was made with",
+    )
+
+
+def _rewrite_file(connection: Any) -> None:
+    """Rewrite a file of SQLite without what was deleted, and empty its log, which holds old pages."""
+    connection.execute("VACUUM")
+    for _ in range(_CHECKPOINTS):
+        busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if not busy:
+            return
+        time.sleep(0.1)
+    raise StoreFailure(
+        "what was erased is still in the log of the database, which somebody is reading",
+        code="database.busy-log",
+        do="run the same command again when nobody exports",
     )
 
 

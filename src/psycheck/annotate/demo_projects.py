@@ -31,7 +31,7 @@ _ERROR_RATES: Final = {"ada": 0.04, "ben": 0.08, "cleo": 0.22}  # how often each
 _CARELESS: Final = 0.2  # the error rate above which an annotator fails a test
 _PROJECTS: Final = {"symptoms": "demo:sentences", "conditions": "demo:forum"}  # with their corpora
 # Texts per queue.
-_TEST: Final = 4
+_TEST: Final = 10
 _GOLD: Final = 3
 _ITEMS: Final = 40
 _LEFT: Final = 12  # items that nobody has seen, so that there is something to do
@@ -79,7 +79,7 @@ def _fill(
         for queue in project_task.queues:
             _answer(db, people[name], project_task, queue=queue, truth=truth, error_rate=error_rate, rng=rng)
 
-    _inspect(db, people["ruth"], project_task)
+    _inspect(db, people["ruth"], project_task, truth)
     adjudicator = people["ivo"]
     # Every third: the others wait for whoever tries the demo.
     for item_id in conflicts(db, adjudicator, project_task.id)[::3]:
@@ -88,7 +88,7 @@ def _fill(
 
 
 def _draw(project_task: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus:
-    """Texts for a queue, in an order that puts clear examples of its labels first, for test and gold."""
+    """Texts for a queue; the first, for test and gold, have labels and none by turns."""
     if queue:
         corpus = corpus.only([disease == queue for disease in corpus.group("disease")])
     labels = [label for label in project_task.labels(queue) if label in corpus.labels]
@@ -96,9 +96,13 @@ def _draw(project_task: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus
 
     places = list(range(len(corpus)))
     rng.shuffle(places)
-    clear = [place for place in places if has_label[place]][: _TEST + _GOLD]
-    remaining = [place for place in places if place not in clear][:_ITEMS]
-    return Corpus(corpus.name, corpus.table[[*clear, *remaining]])
+    labelled = [place for place in places if has_label[place]]
+    unlabelled = [place for place in places if not has_label[place]]
+    by_turns = [place for pair in zip(labelled, unlabelled, strict=False) for place in pair]
+
+    first = by_turns[: _TEST + _GOLD]
+    remaining = [place for place in places if place not in first][:_ITEMS]
+    return Corpus(corpus.name, corpus.table[[*first, *remaining]])
 
 
 def _import(
@@ -208,13 +212,20 @@ def _with_mistakes(project_task: Task, right: Answers, error_rate: float, rng: R
     return Answers(marks, status=status, spans=spans)
 
 
-def _inspect(db: Database, who: Person, project_task: Task) -> None:
-    """Find nothing wrong with any batch but the first and the last, which wait."""
+def _inspect(
+    db: Database,
+    who: Person,
+    project_task: Task,
+    truth: Mapping[str, Answers],
+) -> None:
+    """Inspect all batches but the first and the last, which wait."""
     for batch in batches(db, who, project_task.id)[1:-1]:
-        _, sample = inspected(db, who, batch.id)
-        for answer in sample:
-            correct(db, who, answer.assignment, answer.given)
-        finish_inspection(db, who, batch.id)
+        # A sample that guessing might have passed grows when it is finished.
+        while batch.state == "waiting":
+            _, sample = inspected(db, who, batch.id)
+            for drawn in sample:
+                correct(db, who, drawn.assignment, truth[drawn.text])
+            batch = finish_inspection(db, who, batch.id)
 
 
 def _reason(project_task: Task, answers: Answers) -> str:

@@ -7,7 +7,7 @@ a label which was not asked about does not become a 0. Without it, all labels of
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from psycheck.annotate.annotator_answers import Answers, Span, Status
 from psycheck.core.errors import BadInput, explained
@@ -18,6 +18,10 @@ UNCERTAIN: Final = "uncertain"
 IDENTIFYING: Final = "identifying"
 SPANS: Final = "spans"
 YES: Final = "yes"
+NO: Final = "no"
+# Who says what stands; not annotators, so that their answers are not imported as such.
+Decider = Literal["reviewer", "adjudicator"]
+DECIDERS: Final[tuple[Decider, ...]] = ("reviewer", "adjudicator")
 
 # What reading a record that is not built as it should be can raise.
 _MISSHAPEN: Final = (TypeError, AttributeError, ValueError, KeyError)
@@ -25,21 +29,31 @@ _MISSHAPEN: Final = (TypeError, AttributeError, ValueError, KeyError)
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One annotator's answers to an item, when (ISO, "" if unknown), and how many seconds they took."""
+    """One person's answers to an item, when (ISO, "" if unknown), and how many seconds they took.
+
+    Reviewers and adjudicators go without their names: `annotator` is their role.
+    """
 
     annotator: str
     answers: Answers
     time: str = ""
     seconds: float | None = None
+    role: Decider | Literal["annotator"] = "annotator"
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An item with all responses to it."""
+    """An item with all responses to it; `name` and `queue` make up the id `item` of an item of ours."""
 
     item: str
     text: str
     responses: tuple[Response, ...] = ()
+    name: str = ""
+    queue: str = ""
+
+    def answers_by(self, role: Decider | Literal["annotator"]) -> tuple[Answers, ...]:
+        """What everybody in a role said."""
+        return tuple(response.answers for response in self.responses if response.role == role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +118,7 @@ def raw_response(
         labels_shown=None if labels_shown is None else tuple(as_text(name) for name in labels_shown),
         uncertain=None if uncertain is None else frozenset(uncertain),
         spans=tuple(spans),
-        identifying=bool(choices.get(IDENTIFYING)),
+        identifying=bool(choices.get(IDENTIFYING, set()) - {NO}),
         time=str(time or ""),
         seconds=seconds_taken,
     )

@@ -1,45 +1,42 @@
-"""Labels out of a project: the judgement table, evidence, merged corpora, and the full trail."""
+"""Labels out of a project: the judgement table, evidence, merged corpora, and the full trail.
+
+Posts that are flagged for identifying details are left out of everything that names or quotes them, unless
+the caller asks for them (`flagged`).
+"""
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import polars as pl
 from sqlalchemy import ColumnElement, Select, select
 
-from psycheck.annotate.annotator_agreement import Agreed, between, by_day, by_label, in_queues, pace
-from psycheck.annotate.annotator_answers import Answers, answers_of
-from psycheck.annotate.argilla import to_argilla
+from psycheck.annotate.annotator_agreement import (
+    Agreed,
+    between,
+    by_day,
+    by_label,
+    by_version,
+    in_queues,
+    pace,
+)
+from psycheck.annotate.annotator_answers import CORRECTED, RESOLVED, Answers, Span, answers_of, stored_answers
 from psycheck.annotate.database import Database
+from psycheck.annotate.evidence_agreement import MarkedText, evidence_agreement, merged_spans
 from psycheck.annotate.exchanged_records import Answered, Response
-from psycheck.annotate.label_studio import to_label_studio
+from psycheck.annotate.flagged import FLAGGED
 from psycheck.annotate.membership import Person, check_owner
-from psycheck.annotate.tables import assignment, event, item, judgement, person, project, resolution, span
+from psycheck.annotate.tables import assignment, event, item, judgement, person, project, resolution
 from psycheck.core.corpus import GROUP, Corpus
-from psycheck.core.errors import BadInput, nearest
-from psycheck.corpora.judgements import MERGES, Merge, with_judgements
-from psycheck.corpora.writing import write_corpus
-from psycheck.io.writing import writing, written
+from psycheck.corpora.judgements import Merge, with_judgements
 from psycheck.statistics.rater_agreement import Agreement
 
-Export = Literal["judgements", "agreement", "trail", "evidence", "label-studio", "argilla"] | Merge
-EXPORTS: Final[tuple[Export, ...]] = (
-    "judgements",
-    "agreement",
-    "trail",
-    "evidence",
-    "label-studio",
-    "argilla",
-    *MERGES,
-)
-# Exports that are one JSON array, with the texts; all others are JSON lines.
-_ARRAYS: Final = ("label-studio", "argilla")
 _PIECE: Final = 500  # answers that are read at once
+_ADJUDICATOR: Final = "adjudicator"
 _COLUMNS: Final[dict[str, Any]] = {
     "item": pl.String,
     "annotator": pl.String,
@@ -49,25 +46,41 @@ _COLUMNS: Final[dict[str, Any]] = {
     "time": pl.String,
     "seconds": pl.Float64,
     "queue": pl.String,
+    "version": pl.Int64,
+    "confidence": pl.Int64,
 }
 
 
-def judgements(db: Database, who: Person | None, project_id: int) -> pl.DataFrame:
+def judgements(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    *,
+    flagged: bool = False,
+) -> pl.DataFrame:
     """What annotators said of the items, in long form, without gold, tests and void answers; for the owner.
 
-    Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, and `queue`.
+    Columns: `item`, `annotator`, `label`, `value` (0 or 1), `status`, `time`, `seconds`, `queue`, `version`
+    (of the project) and `confidence`.
     """
+    columns = (
+        judgement.c.label,
+        judgement.c.value,
+        judgement.c.status,
+        assignment.c.version,
+        assignment.c.confidence,
+    )
     with db.read() as connection:
         check_owner(connection, who, project_id)
         rows = connection.execute(
-            _answers(project_id, judgement.c.label, judgement.c.value, judgement.c.status)
+            _answers(project_id, *columns, flagged=flagged)
             .join(judgement, judgement.c.assignment == assignment.c.id)
             .order_by(item.c.queue, item.c.id, assignment.c.id, judgement.c.label)
         )
         # By place, not by name: there are millions of rows in a large project.
         records = [
-            (name, annotator, label, value, status, _iso(ended), seconds, queue)
-            for _, name, queue, annotator, ended, seconds, label, value, status in rows
+            (name, annotator, label, value, status, _iso(ended), seconds, queue, version, confidence)
+            for _, name, queue, annotator, ended, seconds, label, value, status, version, confidence in rows
         ]
     return pl.DataFrame(records, schema=_COLUMNS, orient="row")
 
@@ -83,37 +96,107 @@ def resolutions(db: Database, who: Person | None, project_id: int) -> pl.DataFra
             .order_by(item.c.queue, item.c.id, resolution.c.label)
         )
         records = [
-            (name, "adjudicator", label, value, status, None, None, queue)
+            (name, _ADJUDICATOR, label, value, status, None, None, queue, None, None)
             for name, label, value, status, queue in rows
         ]
     return pl.DataFrame(records, schema=_COLUMNS, orient="row")
 
 
-def evidence(db: Database, who: Person | None, project_id: int) -> Iterator[dict[str, Any]]:
-    """The evidence spans and the flag for identifying details, one record per answer that has any."""
+def evidence(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    *,
+    flagged: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """Spans, flags, confidence and comments, one record per answer that has any; for the owner.
+
+    What adjudicators and reviewers marked comes under these names.
+    """
+    for answered in answered_items(db, who, project_id, flagged=flagged):
+        for response in answered.responses:
+            record = _evidence_record(answered, response)
+            if record is not None:
+                yield record
+
+
+def _evidence_record(answered: Answered, response: Response) -> dict[str, Any] | None:
+    """What an answer has besides labels; None if it has nothing."""
+    answers = response.answers
+    has_any = answers.spans or answers.identifying or answers.comment or answers.confidence
+    if not has_any:
+        return None
+    return {
+        "item": answered.name,
+        "queue": answered.queue,
+        "annotator": response.annotator,
+        "spans": [asdict(span) for span in answers.spans],
+        "identifying": answers.identifying,
+        "confidence": answers.confidence,
+        "comment": answers.comment,
+    }
+
+
+def gold_evidence(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    *,
+    flagged: bool = False,
+) -> Iterator[dict[str, Any]]:
+    """The evidence that stands, one record per text and label: the adjudicator's, else the majority's.
+
+    The majority are at least half of the annotators who answered yes, character by character.
+    """
+    for answered in answered_items(db, who, project_id, flagged=flagged):
+        for label, spans, source in standing_spans(answered):
+            yield {
+                "item": answered.name,
+                "queue": answered.queue,
+                "label": label,
+                "spans": [{"start": span.start, "stop": span.stop} for span in spans],
+                "by": source,
+            }
+
+
+def standing_spans(answered: Answered) -> Iterator[tuple[str, list[Span], str]]:
+    """The spans of an item that stand, by label, and whether the adjudicator or the majority marked them."""
+    resolved = answered.answers_by(_ADJUDICATOR)
+    sources = resolved or answered.answers_by("annotator")
+    labels = sorted({span.label for answers in sources for span in answers.spans})
+    for label in labels:
+        spans = merged_spans(len(answered.text), label, sources)
+        if spans:
+            yield label, spans, _ADJUDICATOR if resolved else "majority"
+
+
+def flagged_items(db: Database, who: Person | None, project_id: int) -> Iterator[dict[str, Any]]:
+    """The posts that count as holding identifying details, without their texts; for the owner."""
     with db.read() as connection:
         check_owner(connection, who, project_id)
-        rows = connection.execute(
-            _answers(project_id, assignment.c.identifying, span.c.label, span.c.start, span.c.stop)
-            .outerjoin(span, span.c.assignment == assignment.c.id)
-            .where(assignment.c.identifying | span.c.id.is_not(None))
-            .order_by(assignment.c.id, span.c.id)
+        flagging = (
+            select(assignment.c.item, person.c.name)
+            .join(person, person.c.id == assignment.c.person)
+            .where(assignment.c.project == project_id, assignment.c.state == "done", assignment.c.identifying)
+            .order_by(person.c.name)
         )
-        records: dict[int, dict[str, Any]] = {}
-        for row in rows:
-            if row.id not in records:
-                records[row.id] = {
-                    "item": row.item,
-                    "queue": row.queue,
-                    "annotator": row.annotator,
-                    "spans": [],
-                    "identifying": bool(row.identifying),
-                }
-            # An answer that is only flagged has no span.
-            if row.label is not None:
-                marked = {"label": row.label, "start": row.start, "stop": row.stop}
-                records[row.id]["spans"].append(marked)
-    yield from records.values()
+        names: dict[int, list[str]] = {}
+        for item_id, name in connection.execute(flagging):
+            names.setdefault(item_id, []).append(name)
+
+        rows = connection.execute(
+            select(item.c.id, item.c.name, item.c.queue, item.c.flag)
+            .where(item.c.project == project_id, FLAGGED)
+            .order_by(item.c.id)
+        ).all()
+    for row in rows:
+        yield {
+            "number": row.id,
+            "item": row.name,
+            "queue": row.queue,
+            "flagged_by": names.get(row.id, []),
+            "decided": row.flag == "flagged",
+        }
 
 
 def trail(db: Database, who: Person | None, project_id: int) -> Iterator[dict[str, Any]]:
@@ -145,7 +228,7 @@ def items_of(db: Database, who: Person | None, project_id: int, queue: str | Non
 
     An item that is in several queues occurs once.
     """
-    name = _project_name(db, who, project_id)
+    name = project_name(db, who, project_id)
     query = select(item).where(item.c.project == project_id, item.c.kind == "item")
     if queue is not None:
         query = query.where(item.c.queue == queue)
@@ -178,158 +261,110 @@ def _columns_about(about: list[dict[str, str]]) -> dict[str, list[str | None]]:
     return {key: [about_item.get(key) for about_item in about] for key in sorted(keys)}
 
 
-def answered_items(db: Database, who: Person | None, project_id: int) -> Iterator[Answered]:
-    """The items that have answers, each with all of them and its text; for the owner."""
+def answered_items(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    *,
+    flagged: bool = False,
+    item_id: int | None = None,
+) -> Iterator[Answered]:
+    """The items (or one of them) that have answers, with all that was said of them; for the owner.
+
+    What reviewers and adjudicators said comes after the annotators, under the names of these roles.
+    """
     with db.read() as connection:
         check_owner(connection, who, project_id)
-        query = _answers(project_id, item.c.id.label("item_id"), item.c.text)
+        columns = (item.c.id.label("item_id"), item.c.text, item.c.flag, assignment.c.comment)
+        query = _answers(project_id, *columns, flagged=flagged)
+        if item_id is not None:
+            query = query.where(item.c.id == item_id)
         rows = connection.execute(query.order_by(item.c.queue, item.c.id, assignment.c.id)).all()
 
         answers: dict[int, Answers] = {}
+        corrections: dict[int, Answers] = {}
+        decisions: dict[int, Answers] = {}
         for start in range(0, len(rows), _PIECE):
             piece = rows[start : start + _PIECE]
-            answers |= answers_of(connection, [row.id for row in piece])
+            assignment_ids = [row.id for row in piece]
+            answers |= answers_of(connection, assignment_ids)
+            corrections |= stored_answers(connection, CORRECTED, assignment_ids)
+            decisions |= stored_answers(connection, RESOLVED, {row.item_id for row in piece})
 
-    for _, item_rows in groupby(rows, key=lambda row: row.item_id):
+    for number, item_rows in groupby(rows, key=lambda row: row.item_id):
         rows_of_item = list(item_rows)
         first = rows_of_item[0]
-        responses = tuple(
-            Response(
-                annotator=row.annotator,
-                answers=answers[row.id],
-                time=_iso(row.ended),
-                seconds=row.seconds,
-            )
-            for row in rows_of_item
+        responses = []
+        for row in rows_of_item:
+            given = replace(answers[row.id], comment=db.opened(row.comment) if row.comment else "")
+            responses.append(Response(row.annotator, given, _iso(row.ended), row.seconds))
+
+        reviewed = [corrections[row.id] for row in rows_of_item if row.id in corrections]
+        responses += [Response("reviewer", correction, role="reviewer") for correction in reviewed]
+        if number in decisions:
+            decision = replace(decisions[number], identifying=first.flag == "flagged")
+            responses.append(Response(_ADJUDICATOR, decision, role="adjudicator"))
+
+        # The queue in the id brings the item back to its queue when it is imported.
+        id_ = f"{first.item}/{first.queue}" if first.queue else first.item
+        yield Answered(
+            item=id_,
+            text=db.opened(first.text),
+            responses=tuple(responses),
+            name=first.item,
+            queue=first.queue,
         )
-        # The queue in the name brings the item back to its queue when it is imported.
-        name = f"{first.item}/{first.queue}" if first.queue else first.item
-        yield Answered(item=name, text=db.opened(first.text), responses=responses)
 
 
 def agreed(db: Database, who: Person | None, project_id: int) -> Iterator[dict[str, Any]]:
-    """The agreement by label, by day and of every two annotators, and how long each takes."""
-    table = in_queues(judgements(db, who, project_id))
+    """The agreement by label, evidence, day, version and pair of annotators, and how long each takes.
+
+    Flagged posts count: no figure quotes them.
+    """
+    table = in_queues(judgements(db, who, project_id, flagged=True))
     for agreement in by_label(table):
         yield {"of": "label", **_agreement_record(agreement)}
+    for on_evidence in evidence_agreement(marked_texts(db, who, project_id)):
+        yield {
+            "of": "evidence",
+            "label": on_evidence.label,
+            "f1": _figure(on_evidence.f1),
+            "alpha": _figure(on_evidence.alpha),
+        }
     for day, agreement in by_day(table):
         yield {"of": "day", "day": day, **_agreement_record(agreement)}
+    for version, agreement in by_version(table):
+        yield {"of": "version", "version": version, **_agreement_record(agreement)}
     for pair in between(table):
         yield {"of": "pair", "first": pair.first, "second": pair.second, "kappa": _figure(pair.kappa)}
     for annotator_pace in pace(table):
         yield {"of": "annotator", **asdict(annotator_pace)}
 
 
-def merged(db: Database, who: Person | None, project_id: int, how: Merge) -> Corpus:
+def marked_texts(db: Database, who: Person | None, project_id: int) -> Iterator[MarkedText]:
+    """Each text with what its annotators said, for the agreement on evidence."""
+    for answered in answered_items(db, who, project_id, flagged=True):
+        yield MarkedText(length=len(answered.text), answers=answered.answers_by("annotator"))
+
+
+def merged(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    how: Merge,
+    *,
+    flagged: bool = False,
+) -> Corpus:
     """The items that have answers as a corpus, with one merged value per label; for the owner."""
-    table = judgements(db, who, project_id)
+    table = judgements(db, who, project_id, flagged=flagged)
     items = items_of(db, who, project_id)
     judged_ids = set(table["item"])
     judged_items = items.only([item_id in judged_ids for item_id in items.ids])
 
-    corpus = with_judgements(judged_items, table, how, resolutions(db, who, project_id))
+    decisions = resolutions(db, who, project_id)
+    decisions = decisions.filter(pl.col("item").is_in(judged_ids))
+    corpus = with_judgements(judged_items, table, how, decisions)
     return replace(corpus, name=f"{items.name}-{how}")
-
-
-def exported(db: Database, who: Person | None, project_id: int, what: str) -> tuple[str, bytes]:
-    """A file to download: its name, made of the project's, and its content (JSON lines)."""
-    name = _project_name(db, who, project_id)
-    extension = "json" if what in _ARRAYS else "jsonl"
-    content = "".join(_content(db, who, project_id, what))
-    return f"{name}-{what}.{extension}", content.encode("utf-8")
-
-
-def write_export(db: Database, project_id: int, what: str, path: Path) -> int:
-    """Write an export, a corpus or a judgement table by the file's extension; returns the number of rows."""
-    if what in MERGES:
-        corpus = merged(db, None, project_id, what)
-        write_corpus(corpus, path)
-        return len(corpus)
-
-    if what not in EXPORTS:
-        raise BadInput(
-            f"unknown export '{what}'",
-            code="export.unknown",
-            allowed=nearest(what, EXPORTS),
-            key="what",
-        )
-    extensions = _extensions(what)
-    if path.suffix not in extensions:
-        raise BadInput(
-            f"cannot write this to '{path.suffix}' files",
-            code="export.unknown-extension",
-            where=str(path),
-            allowed=", ".join(extensions),
-        )
-
-    with writing(path), written(path) as part:
-        if path.suffix in (".csv", ".parquet"):
-            return _write_table(judgements(db, None, project_id), part, path.suffix)
-        return _write_json(_content(db, None, project_id, what), part)
-
-
-def _extensions(what: str) -> tuple[str, ...]:
-    """The files that an export can be written to."""
-    if what == "judgements":
-        return (".csv", ".jsonl", ".parquet")
-    if what in _ARRAYS:
-        return (".json",)
-    return (".jsonl",)
-
-
-def _write_table(table: pl.DataFrame, path: Path, extension: str) -> int:
-    if extension == ".csv":
-        table.write_csv(path)
-    else:
-        table.write_parquet(path)
-    return table.height
-
-
-def _write_json(pieces: Iterator[str], path: Path) -> int:
-    """Write pieces of JSON, and return how many of them are records."""
-    records = 0
-    with path.open("w", encoding="utf-8") as file:
-        for piece in pieces:
-            file.write(piece)
-            if piece.startswith("{"):
-                records += 1
-    return records
-
-
-def _content(db: Database, who: Person | None, project_id: int, what: str) -> Iterator[str]:
-    """The records as JSON, each a piece by itself: one per line, or all in one array."""
-    if what in _ARRAYS:
-        yield "["
-        separator = ""
-        for record in _records(db, who, project_id, what):
-            yield separator
-            yield json.dumps(record, ensure_ascii=False)
-            separator = ",\n"
-        yield "]\n"
-        return
-
-    for record in _records(db, who, project_id, what):
-        yield json.dumps(record, ensure_ascii=False)
-        yield "\n"
-
-
-def _records(db: Database, who: Person | None, project_id: int, what: str) -> Iterator[dict[str, Any]]:
-    if what in MERGES:
-        return merged(db, who, project_id, what).table.iter_rows(named=True)
-    if what not in _RECORDS:
-        raise BadInput("there is no such export", code="export.unknown", allowed=nearest(what, EXPORTS))
-    return _RECORDS[what](db, who, project_id)
-
-
-# How the records of each export that is not a merged corpus are made.
-_RECORDS: Final[dict[str, Callable[[Database, Person | None, int], Iterator[dict[str, Any]]]]] = {
-    "trail": trail,
-    "evidence": evidence,
-    "agreement": agreed,
-    "judgements": lambda db, who, project_id: judgements(db, who, project_id).iter_rows(named=True),
-    "label-studio": lambda db, who, project_id: to_label_studio(answered_items(db, who, project_id)),
-    "argilla": lambda db, who, project_id: to_argilla(answered_items(db, who, project_id)),
-}
 
 
 def _agreement_record(agreement: Agreed) -> dict[str, Any]:
@@ -359,7 +394,7 @@ def _or_null(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def _project_name(db: Database, who: Person | None, project_id: int) -> str:
+def project_name(db: Database, who: Person | None, project_id: int) -> str:
     """The name of a project, for its owner."""
     with db.read() as connection:
         check_owner(connection, who, project_id)
@@ -367,9 +402,9 @@ def _project_name(db: Database, who: Person | None, project_id: int) -> str:
     return name
 
 
-def _answers(project_id: int, *more_columns: ColumnElement[Any]) -> Select[Any]:
+def _answers(project_id: int, *more_columns: ColumnElement[Any], flagged: bool) -> Select[Any]:
     """The answers to annotated items of a project, with who gave them, and more columns."""
-    return (
+    query = (
         select(
             assignment.c.id,
             item.c.name.label("item"),
@@ -388,6 +423,7 @@ def _answers(project_id: int, *more_columns: ColumnElement[Any]) -> Select[Any]:
             assignment.c.kind == "item",
         )
     )
+    return query if flagged else query.where(~FLAGGED)
 
 
 def _iso(seconds: float) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, select
 
 from psycheck.annotate.adjudication import note_conflict
-from psycheck.annotate.annotator_answers import Answers, check_answers, store_answers
+from psycheck.annotate.annotator_answers import ANNOTATED, Answers, check_answers, store_answers
 from psycheck.annotate.argilla import from_argilla
 from psycheck.annotate.database import Database
 from psycheck.annotate.exchanged_records import Answered, Response
@@ -273,8 +273,9 @@ def _store_response(
         seconds=response.seconds or 0.0,
         identifying=answers.identifying,
         inspected=False,
+        version=task.version,
     )
-    store_answers(connection, assignment_id, answers)
+    store_answers(connection, ANNOTATED, assignment_id, answers)
     note_conflict(connection, task, item_id, more=1)
     record(
         connection,

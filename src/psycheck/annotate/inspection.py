@@ -1,16 +1,28 @@
-"""Inspection: a reviewer checks a sample of each batch of an annotator's work (PsySym 3.3)."""
+"""Inspection: a reviewer answers a sample of each batch of an annotator's work, blind (PsySym 3.3).
+
+The reviewer sees what the annotator said of a text only after their own answer. A sample that guessing might
+have passed decides nothing: it grows until it does, or until the whole batch was inspected.
+"""
 
 import math
 import time
 from dataclasses import dataclass
 from secrets import SystemRandom
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, select
+from sqlalchemy import ColumnElement, Connection, Row, select
 
-from psycheck.annotate.annotator_answers import Answers, answers_of, check_answers, marks_of, store_marks
+from psycheck.annotate.annotator_answers import (
+    CORRECTED,
+    Answers,
+    answers_of,
+    check_answers,
+    erase_answers,
+    store_answers,
+    stored_answers,
+)
 from psycheck.annotate.database import Database
-from psycheck.annotate.mark_scores import f_score
+from psycheck.annotate.flagged import decide_flag, is_flagged
 from psycheck.annotate.member_state import update_standing
 from psycheck.annotate.membership import (
     INSPECTS,
@@ -18,15 +30,19 @@ from psycheck.annotate.membership import (
     Person,
     lock_members,
     record,
+    refuse_ended,
     role_in,
     stored_task,
 )
 from psycheck.annotate.open_places import reopen
+from psycheck.annotate.project import Inspection as InspectionSettings
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
-from psycheck.annotate.tables import assignment, batch, correction, insert_row, item, person, standing
+from psycheck.annotate.skill import LUCK, Skill, skill_of
+from psycheck.annotate.tables import assignment, batch, insert_row, item, person, standing
 
 _Outcome = Literal["accepted", "rejected"]
+_FEWEST: Final = 10  # inspected answers from which a low score counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +60,16 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """An answer drawn for inspection; `corrected` is what the reviewer said of it, None until then."""
+    """An answer drawn for inspection; `corrected` is what the reviewer said of the text, None until then.
+
+    `given` is what the annotator said: None until the reviewer has answered.
+    """
 
     assignment: int
     text: str
-    given: Answers
+    given: Answers | None
     corrected: Answers | None
+    flagged: bool = False
 
 
 def batches(
@@ -78,22 +98,25 @@ def inspected(db: Database, who: Person, batch_id: int) -> tuple[Batch, list[Ins
         sample = _sample(connection, batch_id)
         sample_ids = [drawn.id for drawn in sample]
         answers = answers_of(connection, sample_ids)
-        corrections = marks_of(connection, correction, "assignment", sample_ids)
+        corrections = stored_answers(connection, CORRECTED, sample_ids)
 
-    inspected_answers = [
-        Inspected(
-            assignment=drawn.id,
-            text=db.opened(drawn.text),
-            given=answers[drawn.id],
-            corrected=corrections.get(drawn.id),
-        )
-        for drawn in sample
-    ]
+        inspected_answers = []
+        for drawn in sample:
+            corrected = corrections.get(drawn.id)
+            inspected_answers.append(
+                Inspected(
+                    assignment=drawn.id,
+                    text=db.opened(drawn.text),
+                    given=None if corrected is None else answers[drawn.id],
+                    corrected=corrected,
+                    flagged=corrected is not None and is_flagged(connection, drawn.item),
+                )
+            )
     return _as_batch(row, annotator), inspected_answers
 
 
 def correct(db: Database, who: Person, assignment_id: int, answers: Answers) -> None:
-    """Say what an inspected answer should have been; the same marks mean that it was right."""
+    """Say what is right for the text of an answer drawn for inspection."""
     with db.write() as connection:
         row = connection.execute(
             select(assignment).where(assignment.c.id == assignment_id, assignment.c.inspected)
@@ -106,10 +129,14 @@ def correct(db: Database, who: Person, assignment_id: int, answers: Answers) -> 
 
         sealed_text = connection.scalar(select(item.c.text).where(item.c.id == row.item)) or ""
         task = stored_task(connection, row.project)
+        refuse_ended(task)
         check_answers(task, row.queue, answers, len(db.opened(sealed_text)))
 
-        connection.execute(delete(correction).where(correction.c.assignment == assignment_id))
-        store_marks(connection, correction, "assignment", assignment_id, answers)
+        erase_answers(connection, CORRECTED, [assignment_id])
+        store_answers(connection, CORRECTED, assignment_id, answers)
+        # Who inspects blind does not know of an annotator's flag, and so does not clear it.
+        if answers.identifying:
+            decide_flag(connection, row.item, identifying=True)
         record(
             connection,
             row.project,
@@ -122,22 +149,31 @@ def correct(db: Database, who: Person, assignment_id: int, answers: Answers) -> 
 
 
 def finish_inspection(db: Database, who: Person, batch_id: int) -> Batch:
-    """Score a batch by the corrections; below the mark it is void and all of it goes back to the queue."""
+    """Score a batch by the inspected answers, or draw more of them where guessing might have done as well.
+
+    Below the mark the batch is void and all of it goes back to the queue.
+    """
     with db.write() as connection:
         row = _batch_to_inspect(connection, who, batch_id, lock=True)
         _refuse_inspected(row)
 
-        score = _score(connection, batch_id)
         task = stored_task(connection, row.project)
-        outcome: _Outcome = "accepted" if score >= task.project.inspection.reject_below else "rejected"
-        _end_batch(connection, who, row, outcome, score)
+        skill, inspected_answers = _skill(connection, batch_id)
+        outcome = _outcome(skill, inspected_answers, row.size, task.project.inspection)
+        score = None
+        if outcome is None:
+            _draw(connection, batch_id, math.ceil(task.project.inspection.share * row.size))
+            record(connection, row.project, who.id, "drew more", detail={"batch": batch_id})
+        else:
+            score = skill.score
+            _end_batch(connection, who, row, outcome, score)
         annotator = _name_of(connection, row.person)
 
     return Batch(
         id=row.id,
         queue=row.queue,
         annotator=annotator,
-        state=outcome,
+        state=outcome or "waiting",
         size=row.size,
         score=score,
         made=row.made,
@@ -164,16 +200,24 @@ def close_batches(db: Database, who: Person, project_id: int) -> int:
         lock_members(connection, project_id)
         task = stored_task(connection, project_id)
 
-        filling = select(batch).where(
-            batch.c.project == project_id,
-            batch.c.state == "filling",
-            batch.c.size > 0,
-        )
-        rows = list(connection.execute(filling.with_for_update()))
-        for row in rows:
-            _close(connection, task, row.id, row.size)
-            connection.execute(standing.update().where(standing.c.batch == row.id).values(batch=None))
-        return len(rows)
+        return close_batches_of(connection, task)
+
+
+def close_batches_of(connection: Connection, task: Task, person_id: int | None = None) -> int:
+    """Close the batches that are not full, of everybody or of one annotator; returns how many."""
+    filling = select(batch).where(
+        batch.c.project == task.id,
+        batch.c.state == "filling",
+        batch.c.size > 0,
+    )
+    if person_id is not None:
+        filling = filling.where(batch.c.person == person_id)
+
+    rows = list(connection.execute(filling.with_for_update()))
+    for row in rows:
+        _close(connection, task, row.id, row.size)
+        connection.execute(standing.update().where(standing.c.batch == row.id).values(batch=None))
+    return len(rows)
 
 
 def open_batch(connection: Connection, task: Task, standing_row: Row[Any]) -> tuple[int | None, int]:
@@ -229,13 +273,18 @@ def remove_from_batch(connection: Connection, assignment_row: Row[Any]) -> None:
 
 def _close(connection: Connection, task: Task, batch_id: int, size: int) -> None:
     """Draw the sample of a batch, rounded up, and let it wait for a reviewer."""
-    done_ids = list(connection.scalars(select(assignment.c.id).where(*_done_in(batch_id))))
-    sample_size = min(len(done_ids), math.ceil(task.project.inspection.share * size))
+    _draw(connection, batch_id, math.ceil(task.project.inspection.share * size))
+    connection.execute(batch.update().where(batch.c.id == batch_id).values(state="waiting"))
+
+
+def _draw(connection: Connection, batch_id: int, number: int) -> None:
+    """Draw so many answers of a batch for inspection, of those that were not drawn yet."""
+    not_drawn = select(assignment.c.id).where(*_done_in(batch_id), ~assignment.c.inspected)
+    answer_ids = list(connection.scalars(not_drawn))
 
     # Not from a seed: an annotator must not be able to tell which answers are inspected.
-    sample_ids = SystemRandom().sample(done_ids, sample_size)
-    connection.execute(assignment.update().where(assignment.c.id.in_(sample_ids)).values(inspected=True))
-    connection.execute(batch.update().where(batch.c.id == batch_id).values(state="waiting"))
+    drawn_ids = SystemRandom().sample(answer_ids, min(len(answer_ids), number))
+    connection.execute(assignment.update().where(assignment.c.id.in_(drawn_ids)).values(inspected=True))
 
 
 def _batch_to_inspect(
@@ -269,7 +318,7 @@ def _refuse_inspected(batch_row: Row[Any]) -> None:
 def _sample(connection: Connection, batch_id: int) -> list[Row[Any]]:
     """The assignments of a batch that were drawn for inspection, with their texts."""
     query = (
-        select(assignment.c.id, item.c.text)
+        select(assignment.c.id, assignment.c.item, item.c.text)
         .join(item, item.c.id == assignment.c.item)
         .where(assignment.c.batch == batch_id, assignment.c.inspected)
         .order_by(assignment.c.id)
@@ -277,11 +326,11 @@ def _sample(connection: Connection, batch_id: int) -> list[Row[Any]]:
     return list(connection.execute(query))
 
 
-def _score(connection: Connection, batch_id: int) -> float:
-    """The F-beta of the sampled answers against their corrections; all must be corrected."""
+def _skill(connection: Connection, batch_id: int) -> tuple[Skill, int]:
+    """The skill that the inspected answers show, and how many they are; all must be inspected."""
     sample_ids = [drawn.id for drawn in _sample(connection, batch_id)]
     answers = answers_of(connection, sample_ids)
-    corrections = marks_of(connection, correction, "assignment", sample_ids)
+    corrections = stored_answers(connection, CORRECTED, sample_ids)
 
     missing = len(sample_ids) - len(corrections)
     if missing:
@@ -289,7 +338,24 @@ def _score(connection: Connection, batch_id: int) -> float:
             f"{missing} of the {len(sample_ids)} sampled answers are not inspected yet",
             code="inspection.incomplete",
         )
-    return f_score((answers[drawn_id].marks, corrections[drawn_id].marks) for drawn_id in sample_ids)
+    pairs = [(answers[drawn_id].marks, corrections[drawn_id].marks) for drawn_id in sample_ids]
+    return skill_of(pairs), len(sample_ids)
+
+
+def _outcome(
+    skill: Skill, inspected_answers: int, size: int, settings: InspectionSettings
+) -> _Outcome | None:
+    """What the inspected answers of a batch of this size decide; None if nothing yet."""
+    is_good = skill.score >= settings.reject_below
+    if inspected_answers >= size:
+        return "accepted" if is_good else "rejected"
+
+    # A growing sample is looked at several times, and guessing has a chance each time.
+    looks = math.ceil(1 / settings.share)
+    if is_good:
+        return "accepted" if skill.luck <= LUCK / looks else None
+    # One wrong mark among five says little.
+    return "rejected" if inspected_answers >= _FEWEST else None
 
 
 def _end_batch(

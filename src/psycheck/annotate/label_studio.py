@@ -10,6 +10,7 @@ from xml.etree import ElementTree as Xml
 
 from psycheck.annotate.annotator_answers import Span
 from psycheck.annotate.exchanged_records import (
+    DECIDERS,
     IDENTIFYING,
     LABELS,
     SPANS,
@@ -66,16 +67,18 @@ def from_label_studio(tasks: Sequence[Any], text: str = "text") -> list[Answered
 def _annotation(response: Response, text: str, units: Sequence[int]) -> dict[str, Any]:
     """One annotator's response to a text, whose characters are at these UTF-16 offsets."""
     choices = choices_of(response.answers)
-    return {
-        "completed_by": {"email": response.annotator},
-        "created_at": response.time,
-        "lead_time": response.seconds,
-        "result": [
-            *(_choices_result(control, names) for control, names in choices.items()),
-            *(_span_result(span, text, units) for span in response.answers.spans),
-        ],
-        "meta": {"asked": list(response.answers.marks)},
+    results = [
+        *(_choices_result(control, names) for control, names in choices.items()),
+        *(_span_result(span, text, units) for span in response.answers.spans),
+    ]
+    # Label Studio takes no annotators whom it does not know, and keeps no `meta` but that of results.
+    results[0]["meta"] = {
+        "annotator": response.annotator,
+        "role": response.role,
+        "asked": list(response.answers.marks),
+        "time": response.time,
     }
+    return {"lead_time": response.seconds, "result": results}
 
 
 def _choices_result(control: str, names: list[str]) -> dict[str, Any]:
@@ -124,10 +127,24 @@ def _read_task(number: int, task: Any, text_field: str) -> RawItem:
     responses = [
         _read_annotation(annotation, text, character_at)
         for annotation in annotations
-        if not annotation.get("was_cancelled")
+        if not annotation.get("was_cancelled") and not _is_decision(annotation)
     ]
     name = data.get("item") or task.get("id") or number
     return RawItem(item=str(name), text=text, responses=tuple(responses))
+
+
+def _is_decision(annotation: Any) -> bool:
+    """Whether an annotation that psycheck wrote is of a reviewer or adjudicator."""
+    return _meta(annotation).get("role") in DECIDERS
+
+
+def _meta(annotation: Any) -> Mapping[str, Any]:
+    """What psycheck says of an annotation that it wrote, in the first result; empty for others."""
+    for result in annotation["result"][:1]:
+        meta = result.get("meta")
+        if isinstance(meta, dict):
+            return meta
+    return {}
 
 
 def _read_annotation(annotation: Any, text: str, character_at: Mapping[int, int]) -> RawResponse:
@@ -145,13 +162,13 @@ def _read_annotation(annotation: Any, text: str, character_at: Mapping[int, int]
             stop = character_at[value["end"]]
             spans += [as_span(name, start, stop, text) for name in value["labels"]]
 
-    meta = annotation.get("meta") or {}
+    meta = _meta(annotation)
     return raw_response(
-        annotator=_annotator(annotation.get("completed_by", "")),
+        annotator=_annotator(meta.get("annotator") or annotation.get("completed_by", "")),
         choices=choices,
         spans=spans,
         labels_shown=meta.get("asked"),
-        time=annotation.get("created_at"),
+        time=meta.get("time") or annotation.get("created_at"),
         seconds=annotation.get("lead_time"),
     )
 

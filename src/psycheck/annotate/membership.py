@@ -5,14 +5,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 from sqlalchemy import Connection, Row, select
 
 from psycheck.annotate.database import Database
 from psycheck.annotate.project import Project, Task, task_of
 from psycheck.annotate.refusals import NotAllowed, NotFound, Outdated
-from psycheck.annotate.tables import event, insert_row, member, person, project
+from psycheck.annotate.tables import event, insert_row, member, person, project, version
 from psycheck.core.errors import nearest
 
 Role = Literal["annotator", "reviewer", "adjudicator", "owner"]
@@ -84,6 +84,14 @@ def create_project(
             graph=graph,
             made=time.time(),
         )
+        first_version = version.insert().values(
+            project=project_id,
+            number=1,
+            settings=text,
+            person=owner.id if owner else None,
+            made=time.time(),
+        )
+        connection.execute(first_version)
         if owner is not None:
             add_member(connection, project_id, owner.id, "owner")
         record(connection, project_id, owner.id if owner else None, "created")
@@ -155,22 +163,34 @@ def project_named(db: Database, name: str | None = None) -> int:
 def task(db: Database, who: Person, project_id: int) -> Task:
     """The task of a project, for its members."""
     with db.read() as connection:
-        role_in(connection, who, project_id, *ROLES)
+        role_in(connection, who, project_id, *ROLES, even_paused=True)
         return stored_task(connection, project_id)
 
 
 def stored_task(connection: Connection, project_id: int) -> Task:
     """The task of a project."""
     row = connection.execute(
-        select(project.c.settings, project.c.graph).where(project.c.id == project_id)
+        select(project.c.settings, project.c.graph, project.c.version, project.c.ended).where(
+            project.c.id == project_id
+        )
     ).first()
     if row is None:
         raise NotFound("there is no such project", code="project.unknown")
-    return _task(project_id, row.settings, row.graph)
+    return _task(project_id, row.settings, row.graph, row.version, ended=row.ended is not None)
 
 
-# Reading a project file takes longer than most requests, and projects do not change.
+# Reading a project file takes longer than most requests, and a version of a project does not change.
 _task = lru_cache(maxsize=64)(task_of)
+
+
+def refuse_ended(task: Task) -> None:
+    """Refuse work in a project that its owner has ended."""
+    if task.ended:
+        raise Outdated(
+            "this project has ended",
+            code="project.ended",
+            do="its owner can open it again",
+        )
 
 
 def role_in(
@@ -179,8 +199,9 @@ def role_in(
     project_id: int,
     *roles: Role,
     lock: bool = False,
+    even_paused: bool = False,
 ) -> Row[Any]:
-    """A person's row of membership; an error if they have none, or another role than these."""
+    """A person's row of membership; an error if they have none, another role than these, or are paused."""
     query = select(member).where(member.c.project == project_id, member.c.person == who.id)
     if lock:
         query = query.with_for_update()
@@ -190,7 +211,14 @@ def role_in(
         # The same words as for a project that does not exist: nobody learns which ones do.
         raise NotFound("there is no such project", code="project.unknown")
     refuse_other_roles(row.role, roles)
+    if row.paused and not even_paused:
+        refuse_paused()
     return row
+
+
+def refuse_paused() -> NoReturn:
+    """Refuse a member whose work is paused."""
+    raise Outdated("the owner of the project has paused your work", code="member.paused")
 
 
 def refuse_other_roles(role: str, allowed_roles: tuple[Role, ...]) -> None:
@@ -236,10 +264,10 @@ def members(db: Database, who: Person, project_id: int) -> list[Member]:
         return [Member(person=row.person, name=row.name, role=row.role, paused=row.paused) for row in rows]
 
 
-def pause(db: Database, who: Person, project_id: int, person_id: int, *, paused: bool) -> None:
-    """Stop giving items to a member, or resume; for the owner."""
+def pause(db: Database, who: Person | None, project_id: int, person_id: int, *, paused: bool) -> None:
+    """Stop the work of a member in any role but the owner's, or resume it; for the owner."""
     with db.write() as connection:
-        role_in(connection, who, project_id, *OWNS)
+        check_owner(connection, who, project_id)
         changed = connection.execute(
             member.update()
             .where(
@@ -253,7 +281,7 @@ def pause(db: Database, who: Person, project_id: int, person_id: int, *, paused:
             raise NotFound("there is no such member", code="member.unknown")
 
         what = "paused" if paused else "resumed"
-        record(connection, project_id, who.id, what, detail={"person": person_id})
+        record(connection, project_id, who.id if who else None, what, detail={"person": person_id})
 
 
 def record(

@@ -57,7 +57,7 @@ def reopen(
     # In the order of their ids: everybody locks items in this order.
     for item_id, places in sorted(places_of_item.items()):
         values: dict[str, Any] = {
-            "open": item.c.open + places,
+            "open": case((item.c.closed, 0), else_=item.c.open + places),
             "lane": RETURNED,
             "position": position,
         }
@@ -67,6 +67,12 @@ def reopen(
             values["conflict"] = case((item.c.conflict == "resolved", "resolved"), else_=None)
         connection.execute(item.update().where(item.c.id == item_id).values(values))
         position += 1
+
+
+def move_to_front(connection: Connection, project_id: int, item_id: int) -> None:
+    """Put an item at the end of the lane that is served first, where nobody has passed it yet."""
+    position = _reserve_positions(connection, project_id, 1)
+    connection.execute(item.update().where(item.c.id == item_id).values(lane=RETURNED, position=position))
 
 
 def _reserve_positions(connection: Connection, project_id: int, number: int) -> int:

@@ -3,21 +3,24 @@
 Scores are stored as suggestions, which no page shows before the annotator has answered.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 from sqlalchemy import Connection, Row, bindparam, delete, select
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import Person, check_owner, lock_members, record, stored_task
+from psycheck.annotate.membership import OWNS, Person, check_owner, lock_members, record, role_in, stored_task
 from psycheck.annotate.open_places import FRESH
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.tables import assignment, item, standing, suggestion
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput, nearest
+from psycheck.statistics.intervals import Interval, wilson
 
 _PIECE: Final = 1_000  # rows per statement
 Scores = Mapping[str, tuple[Sequence[str], FloatArray]]  # by model: labels, and scores (n, k) with NaN
@@ -103,10 +106,62 @@ def suggestions(db: Database, who: Person, assignment_id: int) -> dict[str, dict
         return scores
 
 
+@dataclass(frozen=True, slots=True)
+class ModelAgreed:
+    """How often a model that ordered the items says of a label what the majority of the annotators said."""
+
+    model: str
+    label: str
+    share: float
+    interval: Interval
+    n: int
+
+
+def model_agreement(
+    db: Database,
+    who: Person,
+    project_id: int,
+    judgements: pl.DataFrame,
+) -> Iterator[ModelAgreed]:
+    """The agreement of each model with the annotators on each label that it scored; for the owner.
+
+    The model says yes from 0.5 up. Texts whose annotators are split in half do not count.
+    """
+    with db.read() as connection:
+        role_in(connection, who, project_id, *OWNS)
+        rows = connection.execute(
+            select(item.c.name, item.c.queue, suggestion.c.model, suggestion.c.label, suggestion.c.score)
+            .join(item, item.c.id == suggestion.c.item)
+            .where(item.c.project == project_id)
+            .order_by(item.c.id)
+        ).all()
+    if not rows or judgements.is_empty():
+        return
+
+    share_of_yes = judgements.group_by("item", "label").agg(pl.col("value").mean().alias("yes"))
+    scores = pl.DataFrame(
+        [(f"{row.queue} {row.name}", row.model, row.label, row.score) for row in rows],
+        schema={"item": pl.String, "model": pl.String, "label": pl.String, "score": pl.Float64},
+        orient="row",
+    )
+    compared = scores.join(share_of_yes, on=["item", "label"], how="inner").filter(pl.col("yes") != 0.5)
+    for (model, label), pairs in compared.sort("model", "label").group_by(
+        "model", "label", maintain_order=True
+    ):
+        agrees = ((pairs["score"] >= 0.5) == (pairs["yes"] > 0.5)).to_numpy()
+        yield ModelAgreed(
+            model=str(model),
+            label=str(label),
+            share=float(agrees.mean()),
+            interval=wilson(float(agrees.sum()), len(agrees)),
+            n=len(agrees),
+        )
+
+
 def _refuse_order(how: str, *, models: int) -> None:
-    if how == "random":
+    if how in ("random", "file"):
         raise BadInput(
-            "this project asks for a random order",
+            "this project asks for a random order, or that of the file",
             code="order.random",
             allowed='how = "unsure" or "disagree" in [order] of the project file',
         )

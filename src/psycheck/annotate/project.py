@@ -32,9 +32,9 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """The test on items with known labels that an annotator must pass (PsySym A.3)."""
+    """The test on items with known labels that an annotator must pass; the mark is one of skill (`skill`)."""
 
-    pass_mark: Percent = 75.0
+    pass_mark: Percent = 60.0
     tries: AtLeastOne = 3
 
 
@@ -44,7 +44,7 @@ class Inspection:
 
     share: Share = 0.1
     batch: AtLeastOne = 50
-    reject_below: Percent = 60.0
+    reject_below: Percent = 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,22 @@ class Welfare:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Which items come first: any, those that models are least sure of, or where they disagree."""
+    """Which items come first: any, as in the file, where models are unsure, or where they disagree."""
 
-    how: Literal["random", "unsure", "disagree"] = "random"
+    how: Literal["random", "file", "unsure", "disagree"] = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkPage:
+    """What annotators meet beside text and labels: keyword hints, confidence, a comment, what models say.
+
+    `suggestions` are shown only after the answer.
+    """
+
+    hints: bool = True
+    confidence: bool = False
+    comment: bool = False
+    suggestions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +104,19 @@ class Project:
     gold: HiddenGold = field(default_factory=HiddenGold)
     welfare: Welfare = field(default_factory=Welfare)
     order: Order = field(default_factory=Order)
+    page: WorkPage = field(default_factory=WorkPage)
+    descriptions: Mapping[str, str] = field(default_factory=dict)  # of labels, by name
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A project with its graph: which labels each queue asks about."""
+    """A version of a project with its graph: which labels each queue asks about."""
 
     id: int
     project: Project
     diseases: Graph
+    version: int = 1
+    ended: bool = False
 
     @property
     def queues(self) -> tuple[str, ...]:
@@ -155,6 +172,7 @@ def parse_project(text: str, place: str = "", *, own_graph: bool = False) -> Pro
         ) from error
 
     project = read_settings(Project, raw, place)
+    _refuse_unknown_descriptions(project, place)
     if project.task == "conditions":
         _check_conditions(project, place)
     else:
@@ -162,15 +180,37 @@ def parse_project(text: str, place: str = "", *, own_graph: bool = False) -> Pro
     return project
 
 
-def task_of(project_id: int, settings: str, graph: str | None) -> Task:
+def task_of(
+    project_id: int,
+    settings: str,
+    graph: str | None,
+    version: int = 1,
+    *,
+    ended: bool = False,
+) -> Task:
     """The task of a stored project."""
     diseases = read_graph() if graph is None else _stored_graph(graph)
     project = parse_project(settings, own_graph=graph is not None)
-    return Task(id=project_id, project=project, diseases=diseases)
+    return Task(id=project_id, project=project, diseases=diseases, version=version, ended=ended)
 
 
 def _stored_graph(graph: str) -> Graph:
     return read_settings(Graph, json.loads(graph), "stored graph")
+
+
+def _refuse_unknown_descriptions(project: Project, place: str) -> None:
+    """Refuse a description of a condition that the project does not ask about."""
+    if project.task == "symptoms":
+        return
+    for label in project.descriptions:
+        if label not in project.labels:
+            raise wrong(
+                f"'{label}' is not a label of this project",
+                place,
+                "descriptions",
+                allowed=nearest(label, project.labels),
+                code="project.unknown-description",
+            )
 
 
 def _check_conditions(project: Project, place: str) -> None:

@@ -1,9 +1,9 @@
 """How well annotators do on hidden gold items, and alerts when somebody's answers get worse.
 
 The rule for an alert, per annotator and queue: of the latest answers fewer are right than of those before, by
-Fisher's exact test (one-sided, p below 0.01); or the F-beta of the latest gold answers is below the mark at
-which an inspected batch is rejected. A gold answer is right if every label is; an answer to an annotated item
-if every label is as the majority of the others who answered it says (ties are left out).
+Fisher's exact test (one-sided, p below 0.01); or the skill (`skill`) in the latest gold answers is below the
+mark at which an inspected batch is rejected. A gold answer is right if every label is; an answer to an
+annotated item if every label is as the majority of the others who answered it says (ties are left out).
 """
 
 from collections import Counter, defaultdict
@@ -15,11 +15,11 @@ import numpy as np
 from scipy.stats import fisher_exact
 from sqlalchemy import Connection, Row, Select, select
 
-from psycheck.annotate.annotator_answers import answers_of, marks_of
+from psycheck.annotate.annotator_answers import KNOWN, answers_of, stored_answers
 from psycheck.annotate.database import Database
-from psycheck.annotate.mark_scores import Marks, f_score
 from psycheck.annotate.membership import OWNS, Person, role_in, stored_task
-from psycheck.annotate.tables import LIVE, assignment, gold, person, standing
+from psycheck.annotate.skill import Marks, skill_of
+from psycheck.annotate.tables import LIVE, assignment, person, standing
 
 LATEST_GOLD: Final = 20
 LATEST_ANSWERS: Final = 50
@@ -31,7 +31,7 @@ About = Literal["gold", "agreement", "gold score"]
 
 @dataclass(frozen=True, slots=True)
 class GoldScore:
-    """An annotator's answers to the hidden gold items of a queue: how many, how many right, F-beta."""
+    """An annotator's answers to the hidden gold items of a queue: how many, how many right, skill."""
 
     person: int
     name: str
@@ -43,7 +43,7 @@ class GoldScore:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """An annotator whose answers got worse: shares of right answers before and now, or the F-beta now."""
+    """An annotator whose answers got worse: shares of right answers before and now, or the skill now."""
 
     person: int
     name: str
@@ -71,7 +71,7 @@ def gold_scores(db: Database, who: Person, project_id: int) -> list[GoldScore]:
                     queue=annotator.queue,
                     answered=len(pairs),
                     right=sum(_is_right(pair) for pair in pairs),
-                    score=f_score(pairs),
+                    score=skill_of(pairs).score,
                 )
             )
     return scores
@@ -101,12 +101,12 @@ def _low_gold_score(
     pairs: Sequence[tuple[Marks, Marks]],
     reject_below: float,
 ) -> Alert | None:
-    """An alert if the F-beta of the latest gold answers is below the mark."""
+    """An alert if the skill (`skill`) in the latest gold answers is below the mark."""
     latest = pairs[-LATEST_GOLD:]
     if len(latest) < FEWEST:
         return None
 
-    score = f_score(latest)
+    score = skill_of(latest).score
     if score >= reject_below:
         return None
     return Alert(
@@ -189,7 +189,7 @@ def _gold_pairs(
     query = _done_by(project_id, annotator, "gold").order_by(assignment.c.ended)
     done = connection.execute(query).all()
     answers = answers_of(connection, [row.id for row in done])
-    reference = marks_of(connection, gold, "item", [row.item for row in done])
+    reference = stored_answers(connection, KNOWN, [row.item for row in done])
     return [(answers[row.id].marks, reference[row.item].marks) for row in done]
 
 

@@ -11,7 +11,7 @@ A claim never waits for another one (`open_places.take_place`), and every answer
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import uniform
 from typing import Any, Final, Literal
 
@@ -52,7 +52,7 @@ class Assignment:
 class Nothing:
     """Why there is no item now, and until when (seconds since 1970) where that is known."""
 
-    reason: Literal["done", "break", "daily_cap", "paused", "screening_failed"]
+    reason: Literal["done", "break", "daily_cap", "paused", "ended", "screening_failed"]
     until: float | None = None
 
 
@@ -95,9 +95,7 @@ def show_assignment(
         .where(assignment.c.id == assignment_id)
     ).one()
 
-    answers = undone_answers
-    if row.state == "done":
-        answers = answers_of(connection, [assignment_id]).get(assignment_id)
+    answers = own_answers(db, connection, row) if row.state == "done" else undone_answers
 
     # Hidden gold must not be told apart from annotated items.
     stage: Stage = "screening" if row.kind == "screening" else "annotation"
@@ -114,6 +112,14 @@ def show_assignment(
     )
 
 
+def own_answers(db: Database, connection: Connection, row: Row[Any]) -> Answers | None:
+    """What a person said in an assignment, with their comment; None if they have not answered it."""
+    answers = answers_of(connection, [row.id]).get(row.id)
+    if answers is None or not row.comment:
+        return answers
+    return replace(answers, comment=db.opened(row.comment))
+
+
 def _try_next_item(
     db: Database,
     who: Person,
@@ -122,11 +128,13 @@ def _try_next_item(
 ) -> Assignment | Nothing:
     """One attempt to claim an item, in one transaction; raises _Busy where others took all candidates."""
     with db.write(durable=False) as connection:
-        member_row = role_in(connection, who, project_id, *ANNOTATES, lock=True)
+        member_row = role_in(connection, who, project_id, *ANNOTATES, lock=True, even_paused=True)
         if member_row.paused:
             return Nothing("paused")
 
         task = stored_task(connection, project_id)
+        if task.ended:
+            return Nothing("ended")
         rest = required_rest(member_row, task.project.welfare, time.time())
         if rest is not None:
             reason, until = rest

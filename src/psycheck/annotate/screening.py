@@ -5,14 +5,14 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Connection, Row, exists, select
 
-from psycheck.annotate.annotator_answers import Answers, answers_of, marks_of
+from psycheck.annotate.annotator_answers import KNOWN, Answers, answers_of, stored_answers
 from psycheck.annotate.database import Database
-from psycheck.annotate.mark_scores import f_score
 from psycheck.annotate.member_state import standing_of, update_standing
 from psycheck.annotate.membership import ANNOTATES, Person, record, role_in, stored_task
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
-from psycheck.annotate.tables import HAS_PLACE, LIVE, assignment, gold, item, reason
+from psycheck.annotate.skill import skill_of
+from psycheck.annotate.tables import HAS_PLACE, LIVE, assignment, item, reason
 
 ScreeningState = Literal["open", "passed", "failed"]
 LEAST_ANSWERED: Final = 0.5  # of the test items: others may be skipped without penalty
@@ -30,7 +30,11 @@ class ScreenedItem:
 
 @dataclass(frozen=True, slots=True)
 class ScreeningResult:
-    """How a screening test stands or ended; `items` are shown only once it has ended."""
+    """How a screening test stands or ended.
+
+    `items`, with what was expected, are shown only when the test was passed or no tries are left: a retry
+    has the same texts.
+    """
 
     state: ScreeningState
     score: float | None
@@ -49,16 +53,21 @@ def screening_result(db: Database, who: Person, project_id: int, queue: str) -> 
             raise NotFound("there is no such queue", code="queue.unknown")
 
         standing_row = standing_of(connection, who.id, task, queue)
+        settings = task.project.screening
+        tries_left = max(0, settings.tries - standing_row.tries)
+
+        is_over = standing_row.screening == "passed" or (
+            standing_row.screening == "failed" and not tries_left
+        )
         items: tuple[ScreenedItem, ...] = ()
-        if standing_row.screening != "open":
+        if is_over:
             items = _screened_items(db, connection, who, project_id, queue)
 
-    settings = task.project.screening
     return ScreeningResult(
         state=standing_row.screening,
         score=standing_row.score,
         pass_mark=settings.pass_mark,
-        tries_left=max(0, settings.tries - standing_row.tries),
+        tries_left=tries_left,
         items=items,
     )
 
@@ -95,14 +104,16 @@ def end_of_test(connection: Connection, task: Task, person_id: int, queue: str) 
 
     ended = _ended_assignments(connection, person_id, task.id, queue)
     answers = answers_of(connection, [row.id for row in ended])
-    expected = marks_of(connection, gold, "item", [row.item for row in ended])
+    expected = stored_answers(connection, KNOWN, [row.item for row in ended])
     answered = [row for row in ended if row.id in answers]
     pairs = [(answers[row.id].marks, expected[row.item].marks) for row in answered]
 
     # Who skips most of a test has not shown anything: that is a failure whatever the score.
     enough_answered = len(answered) >= LEAST_ANSWERED * len(ended)
-    score = f_score(pairs) if enough_answered else 0.0
-    passed = enough_answered and score >= task.project.screening.pass_mark
+    skill = skill_of(pairs)
+    score = skill.score if enough_answered else 0.0
+    # Guessing reaches any mark now and then, where few texts were answered.
+    passed = enough_answered and skill.is_shown and score >= task.project.screening.pass_mark
     state: ScreeningState = "passed" if passed else "failed"
 
     standing_row = standing_of(connection, person_id, task, queue)
@@ -128,7 +139,7 @@ def _screened_items(
     """The items of a person's last test with their answers, what was expected, and the reasons."""
     ended = _ended_assignments(connection, who.id, project_id, queue)
     answers = answers_of(connection, [row.id for row in ended])
-    expected = marks_of(connection, gold, "item", [row.item for row in ended])
+    expected = stored_answers(connection, KNOWN, [row.item for row in ended])
     return tuple(
         ScreenedItem(
             text=db.opened(row.text),

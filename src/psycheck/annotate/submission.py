@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Row, select
 
 from psycheck.annotate.adjudication import note_conflict
 from psycheck.annotate.annotator_answers import (
+    ANNOTATED,
     Answers,
-    answers_of,
     check_answers,
     erase_answers,
     store_answers,
@@ -21,13 +21,15 @@ from psycheck.annotate.membership import (
     ANNOTATES,
     Person,
     record,
+    refuse_ended,
     refuse_other_roles,
+    refuse_paused,
     role_in,
     stored_task,
 )
 from psycheck.annotate.open_places import reopen, take_place
 from psycheck.annotate.project import Task
-from psycheck.annotate.queue import Assignment, expiry, show_assignment
+from psycheck.annotate.queue import Assignment, expiry, own_answers, show_assignment
 from psycheck.annotate.refusals import NotFound, Outdated
 from psycheck.annotate.screening import end_of_test
 from psycheck.annotate.tables import assignment, batch, item, member, resolution
@@ -85,11 +87,14 @@ def submit(
         values = {
             "token": token,
             "identifying": answers.identifying,
+            "confidence": answers.confidence,
+            "comment": db.sealed(answers.comment) if answers.comment else None,
             "seconds": (row.seconds or 0) + seconds,
+            "version": task.version,
         }
         is_first_answer = row.state == "claimed"
         if is_first_answer:
-            store_answers(connection, assignment_id, answers)
+            store_answers(connection, ANNOTATED, assignment_id, answers)
             screened = _end_claim(connection, task, row, state="done", **values)
         else:
             _revise(connection, task, row, answers, values)
@@ -140,7 +145,7 @@ def undo(db: Database, who: Person, project_id: int, queue: str) -> Assignment |
         row = _own_assignment(connection, who, last_id)
         _refuse_settled(connection, row)
         task = stored_task(connection, project_id)
-        undone_answers = answers_of(connection, [row.id]).get(row.id)
+        undone_answers = own_answers(db, connection, row)
 
         if row.state == "skipped":
             _undo_skip(connection, task, row)
@@ -165,26 +170,18 @@ def previous(
 ) -> Assignment | None:
     """A person's own last answer in a queue, or the one before the assignment `before`; nothing changes."""
     with db.read() as connection:
-        role_in(connection, who, project_id, *ANNOTATES)
+        # Who is paused may still look at the answers given before.
+        role_in(connection, who, project_id, *ANNOTATES, even_paused=True)
         assignment_id = _last_ended(connection, who, project_id, queue, before)
         if assignment_id is None:
             return None
         return show_assignment(db, connection, assignment_id)
 
 
-def own_assignment(db: Database, who: Person, assignment_id: int) -> Assignment:
-    """One of a person's own assignments."""
-    with db.read() as connection:
-        row = _own_assignment(connection, who, assignment_id, lock=False)
-        return show_assignment(db, connection, row.id)
-
-
 def _own_assignment(
     connection: Connection,
     who: Person,
     assignment_id: int,
-    *,
-    lock: bool = True,
 ) -> Row[Any]:
     """A person's own assignment with its text and their membership, both locked; others do not exist."""
     same_member = (member.c.project == assignment.c.project) & (member.c.person == assignment.c.person)
@@ -194,10 +191,7 @@ def _own_assignment(
         .join(member, same_member)
         .where(assignment.c.id == assignment_id, assignment.c.person == who.id)
     )
-    if lock:
-        query = query.with_for_update(of=[member, assignment])
-
-    row = connection.execute(query).first()
+    row = connection.execute(query.with_for_update(of=[member, assignment])).first()
     if row is None:
         raise NotFound("there is no such assignment", code="assignment.unknown")
     refuse_other_roles(row.role, ANNOTATES)
@@ -207,9 +201,9 @@ def _own_assignment(
             code="assignment.given-back",
             do="go on with the next one",
         )
-    # Who is paused may still look at the answers given before.
-    if lock and row.paused:
-        raise Outdated("the owner of the project has paused your work", code="member.paused")
+    if row.paused:
+        refuse_paused()
+    refuse_ended(stored_task(connection, row.project))
     return row
 
 
@@ -221,8 +215,8 @@ def _revise(
     values: dict[str, Any],
 ) -> None:
     """Replace the answers of an assignment that is done."""
-    erase_answers(connection, row.id)
-    store_answers(connection, row.id, answers)
+    erase_answers(connection, ANNOTATED, [row.id])
+    store_answers(connection, ANNOTATED, row.id, answers)
     connection.execute(assignment.update().where(assignment.c.id == row.id).values(values))
     if row.kind == "item":
         note_conflict(connection, task, row.item)
@@ -300,7 +294,7 @@ def _undo_skip(connection: Connection, task: Task, row: Row[Any]) -> None:
 def _undo_answer(connection: Connection, task: Task, row: Row[Any]) -> None:
     """Erase an answer and take it out of all counts."""
     standing_row = standing_of(connection, row.person, task, row.queue)
-    erase_answers(connection, row.id)
+    erase_answers(connection, ANNOTATED, [row.id])
     update_standing(
         connection,
         standing_row,

@@ -1,6 +1,7 @@
 """The tables of the annotation database; every change needs a migration in `migrations/versions`.
 
-Times are seconds since 1970 (UTC). `item.text` and `item.about` are encrypted where the database has a key.
+Times are seconds since 1970 (UTC). `item.text`, `item.about`, `reason.why` and `assignment.comment` are
+encrypted where the database has a key.
 """
 
 from typing import Any
@@ -18,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
     literal_column,
 )
 
@@ -78,6 +80,18 @@ project = Table(
     _count("positions"),  # given to items so far
     _count("returns"),  # given to items that came back to the queue
     Column("made", Float, nullable=False),
+    Column("version", Integer, nullable=False, server_default="1"),  # of the settings
+    Column("ended", Float),  # when its owner ended it; null while it runs
+)
+
+version = Table(  # the settings of a project as they were, version by version
+    "version",
+    metadata,
+    _ref("project", "project", key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("settings", Text, nullable=False),
+    _ref("person", "person", null=True),
+    Column("made", Float, nullable=False),
 )
 
 member = Table(
@@ -103,6 +117,15 @@ invitation = Table(
     Column("role", String, nullable=False),
     Column("expires", Float, nullable=False),
     _ref("used_by", "person", null=True),
+    Column("made", Float, nullable=False, server_default="0"),
+)
+
+password_link = Table(  # one-time links to set a new password
+    "password_link",
+    metadata,
+    Column("digest", String, primary_key=True),  # of the token in the link
+    _ref("person", "person"),
+    Column("expires", Float, nullable=False),
 )
 
 item = Table(
@@ -121,6 +144,8 @@ item = Table(
     _count("answered"),
     Column("conflict", String),  # null, open, resolved
     Column("made", Float, nullable=False),
+    Column("flag", String),  # null: as the annotators say; flagged or cleared by somebody who decides
+    Column("closed", Boolean, nullable=False, server_default=false()),  # needs no more annotators
     UniqueConstraint("project", "queue", "name"),
 )
 # Conditions of partial indexes: only a query with the same words, not with a parameter, can use the index.
@@ -203,6 +228,9 @@ assignment = Table(
     Column("identifying", Boolean),
     Column("batch", ForeignKey("batch.id")),
     Column("inspected", Boolean, nullable=False),  # drawn for inspection
+    Column("version", Integer, nullable=False, server_default="1"),  # of the settings when it was answered
+    Column("confidence", Integer),  # 1 to 3
+    Column("comment", Text),
 )
 LIVE = assignment.c.state != literal_column("'void'")
 CLAIMED = assignment.c.state == literal_column("'claimed'")
@@ -223,16 +251,25 @@ judgement = Table(
     Column("status", String),
 )
 
-span = Table(
-    "span",
-    metadata,
-    _id(),
-    _ref("assignment", "assignment"),
-    Column("label", String, nullable=False),
-    Column("start", Integer, nullable=False),
-    Column("stop", Integer, nullable=False),
-    Index("span_assignment", "assignment"),
-)
+
+def _span_table(name: str, refers_to: str) -> Table:
+    """A table of evidence: the characters of a text from `start` up to `stop`, for a label."""
+    return Table(
+        name,
+        metadata,
+        _id(),
+        _ref(refers_to, refers_to),
+        Column("label", String, nullable=False),
+        Column("start", Integer, nullable=False),
+        Column("stop", Integer, nullable=False),
+        Index(f"{name}_{refers_to}", refers_to),
+    )
+
+
+span = _span_table("span", "assignment")
+
+correction_span = _span_table("correction_span", "assignment")
+resolution_span = _span_table("resolution_span", "item")
 
 correction = Table(  # what a reviewer says of an inspected assignment
     "correction",

@@ -11,11 +11,13 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
+from psycheck.annotate.annotator_answers import KNOWN, stored_answers
 from psycheck.annotate.database import Database
 from psycheck.annotate.gold_items import UNCERTAIN, gold_rows, store_gold, store_reasons
-from psycheck.annotate.membership import OWNS, Person, check_owner, record, role_in, stored_task
+from psycheck.annotate.membership import OWNS, Person, check_owner, record, refuse_ended, role_in, stored_task
 from psycheck.annotate.open_places import FRESH
 from psycheck.annotate.project import Task
+from psycheck.annotate.skill import LUCK, perfect_skill
 from psycheck.annotate.tables import item, project
 from psycheck.core.corpus import GROUP, PLAIN, Corpus
 from psycheck.core.errors import BadInput, PsycheckError, nearest
@@ -69,9 +71,12 @@ def import_corpus(
     with db.write() as connection:
         check_owner(connection, who, project_id)
         task = stored_task(connection, project_id)
+        refuse_ended(task)
         queues = _queue_of_each(task, corpus, queue)
         expected = None if kind == "item" else gold_rows(task, corpus, queues)
-        positions = _reserve_positions(connection, project_id, len(corpus), shuffled=kind == "item")
+        positions = _reserve_positions(
+            connection, project_id, len(corpus), shuffled=_is_shuffled(task, kind, corpus)
+        )
 
         known = known_items(connection, project_id)
         _refuse_other_texts(db, connection, corpus, queues, known)
@@ -83,6 +88,8 @@ def import_corpus(
             store_gold(connection, item_ids, [expected[number] for number in new])
             texts = corpus.texts
             store_reasons(db, connection, item_ids, [reasons.get(texts[number], "") for number in new])
+        if kind == "screening":
+            _refuse_test_for_guessers(connection, task, {queues[number] for number in new})
 
         detail = {"kind": kind, "added": len(item_ids)}
         record(connection, project_id, who.id if who else None, "imported", detail=detail)
@@ -253,6 +260,12 @@ def _queues_in_group(task: Task, corpus: Corpus, group: str) -> list[str | None]
     return queues
 
 
+def _is_shuffled(task: Task, kind: str, corpus: Corpus) -> bool:
+    """Whether texts come in a random order; what `retrieve` wrote is in a balanced one, by symptom."""
+    comes_from_retrieve = {"disease", "symptom"} <= set(corpus.groups)
+    return kind == "item" and task.project.order.how != "file" and not comes_from_retrieve
+
+
 def _reserve_positions(
     connection: Connection,
     project_id: int,
@@ -260,7 +273,7 @@ def _reserve_positions(
     *,
     shuffled: bool,
 ) -> list[int]:
-    """New positions at the end of the queue; items to annotate come in a random order."""
+    """New positions at the end of the queue, in the order of the texts or a random one."""
     reserve = (
         project.update()
         .where(project.c.id == project_id)
@@ -348,6 +361,25 @@ def _refuse_other_texts(
                     allowed="an id of its own for each text, in all files that are imported",
                     do="name the id column (`id=COLUMN`), or give the texts new ids",
                 )
+
+
+def _refuse_test_for_guessers(connection: Connection, task: Task, queues: set[str | None]) -> None:
+    """Refuse a test that is too short or too one-sided to tell knowledge from luck."""
+    for queue in queues:
+        test_items = connection.scalars(
+            select(item.c.id).where(
+                item.c.project == task.id, item.c.queue == queue, item.c.kind == "screening"
+            )
+        )
+        reference = stored_answers(connection, KNOWN, test_items).values()
+        luck = perfect_skill(answers.marks for answers in reference).luck
+        if luck > LUCK:
+            raise BadInput(
+                f"who guesses would answer this whole test right once in {1 / luck:,.0f} tries",
+                code="import.test-too-short",
+                allowed=f"once in {1 / LUCK:,.0f} tries or more rarely",
+                do="add texts until each label has several of both answers; 20 texts make a good test",
+            )
 
 
 def _insert_items(connection: Connection, rows: Sequence[dict[str, Any]]) -> list[int]:

@@ -8,7 +8,7 @@ from psycheck.audits.suite import Suite
 from psycheck.core.corpus import LABEL, Corpus
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.model import Model
-from psycheck.models.label_names import nameless, nameless_score
+from psycheck.models.label_names import means_the_same, nameless, nameless_score
 
 _MISSPELT = 0.8  # similarity of two labels from which one of them is likely misspelt
 _LISTED = 10  # labels that a message lists
@@ -24,7 +24,11 @@ class Alignment:
 
 
 def align(
-    models: Sequence[Model], corpora: Sequence[Corpus], suites: Sequence[Suite], *, strict: bool
+    models: Sequence[Model],
+    corpora: Sequence[Corpus],
+    suites: Sequence[Suite],
+    *,
+    strict: bool,
 ) -> Alignment:
     """Give labels of models, corpora and suites the same names.
 
@@ -37,29 +41,34 @@ def align(
 
     labels: dict[str, tuple[str, ...]] = {}
     for model in models:
-        labels[model.name], guesses = align_model(model, renamed, expected, strict=strict)
+        names, guesses = align_model(model, renamed, expected, strict=strict)
+        labels[model.name] = names
         notes += guesses
     return Alignment(tuple(renamed), labels, tuple(notes))
 
 
 def align_model(
-    model: Model, corpora: Sequence[Corpus], expected: Sequence[str], *, strict: bool = True
+    model: Model,
+    corpora: Sequence[Corpus],
+    expected: Sequence[str],
+    *,
+    strict: bool = True,
 ) -> tuple[tuple[str, ...], list[str]]:
     """The names under which a model's columns are judged, with notes; only a nameless one is renamed.
 
     With `strict` the model must score a label that a corpus or a suite has.
     """
-    annotated = [label for corpus in corpora for label in corpus.labels]
-    run_labels = list(dict.fromkeys([*expected, *annotated]))
+    all_labels = [*expected, *_annotated_labels(corpora)]
+    run_labels = list(dict.fromkeys(all_labels))
+    # "Depression" of a model is "depression" of a corpus.
     by_folded_name = {label.casefold(): label for label in run_labels}
     names = tuple(by_folded_name.get(label.casefold(), label) for label in model.labels)
     if any(name in run_labels for name in names):
         return names, []
 
-    if len(names) == 1 and nameless_score(names[0]):
-        sole = _sole_label(expected, run_labels)
-        if sole:
-            return (sole,), [f"model '{model.name}': its only score '{names[0]}' is used for '{sole}'"]
+    sole = _sole_label(expected, run_labels)
+    if len(names) == 1 and sole and (nameless_score(names[0]) or means_the_same(names[0], sole)):
+        return (sole,), [f"model '{model.name}': its only score '{names[0]}' is used for '{sole}'"]
 
     if not strict:
         return names, []
@@ -82,31 +91,48 @@ def listed_labels(labels: Sequence[str]) -> str:
     """A few labels, and how many more there are."""
     if not labels:
         return "no label"
-    more = f" and {len(labels) - _LISTED} more" if len(labels) > _LISTED else ""
-    return ", ".join(labels[:_LISTED]) + more
+    listed = ", ".join(labels[:_LISTED])
+    unlisted = len(labels) - _LISTED
+    if unlisted > 0:
+        listed += f" and {unlisted} more"
+    return listed
 
 
 def _expected_labels(corpora: Sequence[Corpus], suites: Sequence[Suite]) -> tuple[str, ...]:
     """The labels that a run is about: those of the suites, or else those of the corpora."""
-    tested = dict.fromkeys(check.label for suite in suites for check in suite.checks)
-    annotated = dict.fromkeys(label for corpus in corpora for label in corpus.labels)
-    return tuple(tested) or tuple(annotated)
+    tested: dict[str, None] = {}
+    for suite in suites:
+        tested.update(dict.fromkeys(check.label for check in suite.checks))
+    return tuple(tested) or _annotated_labels(corpora)
+
+
+def _annotated_labels(corpora: Sequence[Corpus]) -> tuple[str, ...]:
+    """The labels of all corpora, each once, in order."""
+    labels: dict[str, None] = {}
+    for corpus in corpora:
+        labels.update(dict.fromkeys(corpus.labels))
+    return tuple(labels)
 
 
 def _sole_label(expected: Sequence[str], run_labels: Sequence[str]) -> str | None:
     """The one label that the run is about, if there is only one."""
     if len(expected) == 1:
         return expected[0]
-    return run_labels[0] if len(run_labels) == 1 else None
+    # Suites and corpora together may still name only one.
+    if len(run_labels) == 1:
+        return run_labels[0]
+    return None
 
 
 def _refuse_misspelt_labels(suites: Sequence[Suite], corpora: Sequence[Corpus]) -> None:
     """Refuse a suite's label that is almost that of a corpus: one of the two is misspelt."""
-    annotated = {label for corpus in corpora for label in corpus.labels}
+    annotated = _annotated_labels(corpora)
     for suite in suites:
         for check in suite.checks:
-            is_annotated = check.label in annotated
-            if not is_annotated and get_close_matches(check.label, annotated, n=1, cutoff=_MISSPELT):
+            if check.label in annotated:
+                continue
+            # A label that is like none of them may be tested without annotations.
+            if get_close_matches(check.label, annotated, n=1, cutoff=_MISSPELT):
                 raise BadInput(
                     f"suite '{suite.name}' tests '{check.label}', which no corpus is annotated for",
                     code="labels.misspelt-in-suite",
@@ -117,24 +143,33 @@ def _refuse_misspelt_labels(suites: Sequence[Suite], corpora: Sequence[Corpus]) 
 
 
 def _name_labels(
-    corpora: Sequence[Corpus], models: Sequence[Model], expected: Sequence[str]
+    corpora: Sequence[Corpus],
+    models: Sequence[Model],
+    expected: Sequence[str],
 ) -> tuple[list[Corpus], list[str]]:
     """Give the nameless label of a corpus the name of the one label that the run is about."""
-    meant = expected[0] if len(expected) == 1 else None
-    if meant is None or nameless(meant):
-        single_labels = [model.labels[0] for model in models if len(model.labels) == 1]
-        meant = next((label for label in single_labels if not nameless(label)), None)
-
+    meant = _meant_label(models, expected)
     renamed: list[Corpus] = []
     notes: list[str] = []
     for corpus in corpora:
         sole = corpus.labels[0] if len(corpus.labels) == 1 else ""
-        if meant and sole != meant and nameless(sole):
+        if meant and sole != meant and (nameless(sole) or means_the_same(sole, meant)):
             renamed.append(_with_label_renamed(corpus, sole, meant))
             notes.append(f"{corpus.name}: the label '{sole}' is used for '{meant}'")
         else:
             renamed.append(corpus)
     return renamed, notes
+
+
+def _meant_label(models: Sequence[Model], expected: Sequence[str]) -> str | None:
+    """What a nameless label can only mean: the one label of the run, or of the first model with one name."""
+    if len(expected) == 1 and not nameless(expected[0]):
+        return expected[0]
+
+    for model in models:
+        if len(model.labels) == 1 and not nameless(model.labels[0]):
+            return model.labels[0]
+    return None
 
 
 def _with_label_renamed(corpus: Corpus, old: str, new: str) -> Corpus:

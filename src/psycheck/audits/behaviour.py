@@ -1,6 +1,6 @@
 """Behavioural checks: what a model does when a text is edited (DECK sections 3 and 5.2)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import ClassVar
@@ -17,16 +17,20 @@ from psycheck.audits.cases import (
     judge_texts,
     texts_by_variant,
 )
+from psycheck.audits.decisions import alike_flags
 from psycheck.audits.failure_length import LENGTH_MEASURES, length_findings
+from psycheck.audits.figures import thresholds_of
 from psycheck.audits.pass_rates import (
     AMONG,
     case_table,
     compare_with_unedited,
+    mark_not_evidence,
     outcome_matrix,
     pass_rate,
     rate_among_checks,
     sentence_rates,
 )
+from psycheck.audits.reaction import REACTION, Ranks, direction, placebos_of, reaction_finding, with_placebos
 from psycheck.audits.suite import Check, Suite
 from psycheck.audits.summary import by_groups, mark_below_mean
 from psycheck.audits.weakest import standings
@@ -37,11 +41,12 @@ from psycheck.core.finding import Finding
 from psycheck.core.measure import Measure
 from psycheck.report.checks import checks_section
 from psycheck.report.length_tables import length_section
+from psycheck.statistics.classification import decide, firm, gold
 from psycheck.statistics.clustered import Clusters
 from psycheck.text.edits import append_to_all
 
 NOT_FOR_HISTORIES = "its checks edit texts, and are not for histories"
-RATE_MEASURES = ("pass_rate", AMONG, "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd")
+RATE_MEASURES = ("pass_rate", AMONG, REACTION, "sentence_pass_rate", "pass_rate_mean", "pass_rate_sd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ class Behaviour:
     rotation ("one"); "suite" leaves it to the suite. With `length` the lengths of the texts that failed and
     passed DIR checks are compared, too. `others` is the number of checks of the run besides those judged
     here (other models, corpora and suites), among which a report picks the lowest. `sampled` restricts the
-    cases to a sample; the corpus is then in random order.
+    cases to a sample; the corpus is then in random order. `reactions` sets each added sentence against a
+    neutral one.
     """
 
     position: ClassVar = 20
@@ -80,6 +86,7 @@ class Behaviour:
     length: bool = False
     others: int = 0
     sampled: Sampled | None = None
+    reactions: bool = True
 
     @classmethod
     def prepare(cls, context: RunContext, options: None, /) -> list["Behaviour"]:
@@ -134,6 +141,8 @@ class Behaviour:
         yield fitted
 
         stripped = [text.rstrip() for text in fitted]
+        if self.reactions:
+            yield from self._placebo_texts(corpus, stripped)
         for check in self.suite.checks:
             check_texts = stripped if check.sentences else texts
             rows = np.flatnonzero(applies_to(check, corpus)).tolist()
@@ -148,6 +157,18 @@ class Behaviour:
                     edits = map(check.edits[variant], originals)
                     yield (edited.text for edited in edits if edited.spans)
 
+    def _placebo_texts(self, corpus: Corpus, stripped: list[str]) -> Iterator[list[str]]:
+        """The texts with the neutral sentences that added ones are compared with; these are few."""
+        sentences: dict[tuple[object, ...], tuple[Check, str]] = {}
+        for check in self.suite.checks:
+            if direction(check):
+                for sentence in check.sentences:
+                    sentences.setdefault((check.gold, placebos_of(sentence)), (check, sentence))
+
+        for check, sentence in sentences.values():
+            rows = np.flatnonzero(applies_to(check, corpus)).tolist()
+            yield with_placebos([stripped[row] for row in rows], sentence)
+
     def cases_of(self, check: Check, corpus: Corpus) -> Iterator[tuple[int, list[str]]]:
         """The cases of a check that an edit changes: the row, and the texts to ask for, unedited first."""
         return changed_cases(check, corpus, variants=self.variants, seed=self.seed)
@@ -156,7 +177,7 @@ class Behaviour:
         """Pass rates with their ledger, their summaries, and a table of all cases."""
         checks = self.suite.checks
         all_cases = self.cases(corpus, scores)
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
         wheres = [_where(check, place) for check in checks]
 
@@ -165,12 +186,19 @@ class Behaviour:
             pass_rate(corpus, clusters, check, cases, where, part) for check, cases, where, part in lines
         ]
         rates = compare_with_unedited(checks, all_cases, mark_below_mean(rates), clusters, self.parts)
+        rates = mark_not_evidence(rates, self._alike(corpus, scores, clusters))
 
         findings: list[Finding] = []
         tested_checks = sum(rate.tested for rate in rates) + self.others
         for check, cases, rate, part in zip(checks, all_cases, rates, self.parts, strict=True):
             findings.append(rate)
             findings.append(rate_among_checks(rate, cases, clusters, checks=tested_checks, part=part))
+            way = direction(check)
+            if way and self.reactions:
+                among = tested_checks * part
+                findings.append(
+                    reaction_finding(rate, cases.moves, cases.rows, clusters, way=way, among=among)
+                )
             findings += sentence_rates(check, cases, clusters, rate.where, part)
         findings += by_groups(rates, outcome_matrix(all_cases, len(corpus)), clusters, self.parts)
 
@@ -186,6 +214,33 @@ class Behaviour:
             standings=tuple(standings(self.suite, corpus, all_cases, others=self.others, parts=self.parts)),
         )
 
+    def _alike(self, corpus: Corpus, scores: Scores, clusters: Clusters) -> dict[str, tuple[str, ...]]:
+        """How nearly all unedited texts get the same decision, for each label that a check is about."""
+        texts = corpus.head(max(self.sampled.texts, default=0)) if self.sampled else corpus
+        all_scores = scores.of(texts.texts)
+        thresholds = thresholds_of(scores, self.threshold)
+        all_decided = decide(all_scores, thresholds, exclusive=scores.traits.exclusive)
+
+        alike: dict[str, tuple[str, ...]] = {}
+        for label in dict.fromkeys(check.label for check in self.suite.checks):
+            column = scores.labels.index(label)
+            targets = np.full(len(texts), np.nan)
+            if label in texts.labels:
+                targets = firm(texts.targets([label])[:, 0])
+            known = ~np.isnan(all_scores[:, column])
+            yes = None
+            if not np.isnan(targets).all():
+                known &= ~np.isnan(targets)
+                yes = gold(targets[known])
+            if known.any():
+                alike[label] = alike_flags(
+                    all_scores[known, column],
+                    all_decided[known, column] == 1,
+                    yes,
+                    clusters.at(np.flatnonzero(known)),
+                )
+        return alike
+
     def cases(self, corpus: Corpus, scores: Scores) -> list[Cases]:
         """The cases of every check, slice by slice, so that originals are looked up once."""
         checks = self.suite.checks
@@ -194,17 +249,26 @@ class Behaviour:
         ends = self.sampled.texts if self.sampled else (len(corpus),) * len(checks)
         corpus = corpus.head(max(ends, default=0))
 
+        unedited = scores.of(corpus.texts)
+        ranks = {label: Ranks.of(unedited[:, k]) for k, label in enumerate(scores.labels)}
+
         slices_of_check: list[list[Cases]] = [[] for _ in checks]
         start = 0
         for piece in [*corpus.slices()] or [corpus]:
-            judged = self._slice_cases(piece, scores, start=start, ends=ends)
+            judged = self._slice_cases(piece, scores, ranks, start=start, ends=ends)
             for slices, cases in zip(slices_of_check, judged, strict=True):
                 slices.append(cases)
             start += len(piece)
         return [joined_cases(slices) for slices in slices_of_check]
 
     def _slice_cases(
-        self, piece: Corpus, scores: Scores, *, start: int, ends: Sequence[int]
+        self,
+        piece: Corpus,
+        scores: Scores,
+        ranks: Mapping[str, Ranks],
+        *,
+        start: int,
+        ends: Sequence[int],
     ) -> Iterator[Cases]:
         """The cases of each check in a slice that begins at row `start` of the corpus."""
         ids = piece.ids
@@ -229,7 +293,14 @@ class Behaviour:
                 scores=check_scores[rows],
             )
             drawn = self._texts_by_variant(check, check_ids)
-            yield judge_texts(check, originals, scores, drawn=drawn, threshold=self.threshold)
+            yield judge_texts(
+                check,
+                originals,
+                scores,
+                drawn=drawn,
+                threshold=self.threshold,
+                ranks=ranks[check.label] if self.reactions else None,
+            )
 
     def _texts_by_variant(self, check: Check, ids: Sequence[str]) -> list[Sequence[int]]:
         return texts_by_variant(check, ids, variants=self.variants, seed=self.seed)
@@ -255,6 +326,7 @@ class Length(Behaviour):
                 seed=settings.seed,
                 variants=settings.variants,
                 length=True,
+                reactions=False,
             )
             for suite in context.suites
         ]

@@ -1,7 +1,9 @@
 """A budget of model calls: which cases are asked, in an order that a larger budget only continues.
 
 The texts of a corpus are in one random order, and every check takes cases from its start, so that checks
-share the unedited texts. All checks begin with `START` cases. Then those that may be the weakest grow, by
+share the unedited texts. Of all that is asked, a quarter (`ORIGINALS`) are unedited texts until there are no
+more: what the model does with texts as they are is what every other figure is compared with. All checks begin
+with `START` cases. Then those that may be the weakest grow, by
 `GROWTH` a round; where they are told apart, or far ahead, the others do. What is asked next depends on the
 answers so far and on nothing else: a budget only says where to stop.
 """
@@ -12,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from psycheck.audits.behaviour import Behaviour, Sampled
+from psycheck.audits.performance import Performance
 from psycheck.audits.weakest import Standing, contenders, standings
 from psycheck.core.audit import Audit, Scores
 from psycheck.core.corpus import Corpus
@@ -20,6 +23,7 @@ from psycheck.core.item import Item
 from psycheck.scoring.engine import Piece
 
 START, GROWTH = 20, 1.5  # cases of each check in the first round, and how many times as many in the next
+ORIGINALS = 0.25  # of the calls so far go to unedited texts, before any check gets more cases
 RIVALS = 3  # checks that may be the weakest and grow first
 AHEAD = 8  # rounds by which a check that may be the weakest can be ahead of the others
 
@@ -42,6 +46,11 @@ class _Stream:
     texts: int = 0
     rounds: int = 0
     done: bool = False
+
+    def is_of(self, job: Job) -> bool:
+        """Whether it holds cases of this audit on this corpus."""
+        audit, corpus = job
+        return self.audit is audit and self.corpus is corpus
 
     @property
     def part(self) -> int:
@@ -85,9 +94,8 @@ class Sample:
         """The audits of what was asked: checks on their own samples, others on the first texts."""
         sampled_jobs: list[Job] = []
         for audit, corpus in self._jobs:
-            streams = [
-                stream for stream in self._streams if stream.audit is audit and stream.corpus is corpus
-            ]
+            job = (audit, corpus)
+            streams = [stream for stream in self._streams if stream.is_of(job)]
             texts = tuple(stream.texts for stream in streams)
             if isinstance(audit, Behaviour):
                 sampled = Sampled(
@@ -114,21 +122,31 @@ class Sample:
         """The streams that grow next: of the checks that may be the weakest, or of all, the smallest."""
         checks = [stream for stream in self._streams if stream.check is not None]
         without_checks = [stream for stream in self._streams if stream.check is None and not stream.done]
+        if not checks:
+            return _smallest(without_checks)
+
         growing = [stream for stream in checks if not stream.done]
         rivals: list[_Stream] = []
         if scores and any(stream.rounds for stream in checks):
-            every = self.standings(scores)
-            rivals = [checks[k] for k in contenders(every)]
-            growing = self._too_wide(growing, dict(zip(checks, every, strict=True)))
-        if checks and not growing:
+            rivals, growing = self._told_apart(scores, checks, growing)
+        if not growing:
             return []
 
-        fewest_rounds = min((stream.rounds for stream in growing or without_checks), default=0)
+        fewest_rounds = min(stream.rounds for stream in growing)
         chosen = _smallest(_rivals_to_grow(rivals, growing, fewest_rounds) or growing)
         # Audits without checks keep pace with the smallest sample.
-        rounds_after = [stream.rounds + (stream in chosen) for stream in growing]
-        pace = min(rounds_after, default=fewest_rounds + 1)
-        return [*chosen, *(stream for stream in without_checks if stream.rounds < pace)]
+        pace = min(stream.rounds + (stream in chosen) for stream in growing)
+        keeping_pace = [stream for stream in without_checks if stream.rounds < pace]
+        return [*chosen, *keeping_pace]
+
+    def _told_apart(
+        self, scores: Scores, checks: Sequence[_Stream], growing: Sequence[_Stream]
+    ) -> tuple[list[_Stream], list[_Stream]]:
+        """The checks that may be the weakest, and those of the growing whose intervals are still wide."""
+        all_standings = self.standings(scores)
+        rivals = [checks[place] for place in contenders(all_standings)]
+        standing_of = dict(zip(checks, all_standings, strict=True))
+        return rivals, self._too_wide(growing, standing_of)
 
     def _too_wide(self, growing: Sequence[_Stream], stands: dict[_Stream, Standing]) -> list[_Stream]:
         """The checks whose interval is not yet as narrow as asked for; NaN is no interval yet."""
@@ -139,29 +157,46 @@ class Sample:
         """Add a case of each stream in turn, until all have grown or the calls are spent; the new items."""
         items: dict[Item, None] = {}
         goals = {stream: _size(stream.rounds + 1) for stream in growing}
-        while True:
+        while not self._is_spent:
             waiting = [stream for stream in growing if stream.size < goals[stream] and not stream.done]
             if not waiting:
                 break
             for stream in waiting:
-                case = next(stream.cases, None)
-                if case is None:
-                    stream.texts = len(stream.corpus)
-                    stream.done = True
-                    continue
-                row, case_items = case
-                new_items = dict.fromkeys(item for item in case_items if item not in self._requested)
-                if len(self._requested) + len(new_items) > self.calls:
-                    self._is_spent = True
+                # The share holds case by case, so that it holds wherever the budget ends.
+                for lagging in (*self._originals_behind(), stream):
+                    items |= self._take_case(lagging)
+                if self._is_spent:
                     return list(items)
-                self._requested.update(new_items)
-                items |= new_items
-                stream.texts = row + 1
-                stream.size += 1
 
         for stream in growing:
             stream.rounds += 1
         return list(items)
+
+    def _originals_behind(self) -> list[_Stream]:
+        """The streams of unedited texts that have fewer cases than their share of the calls so far."""
+        originals = [stream for stream in self._streams if isinstance(stream.audit, Performance)]
+        share = ORIGINALS * len(self._requested) / max(len(originals), 1)
+        return [stream for stream in originals if stream.size < share and not stream.done]
+
+    def _take_case(self, stream: _Stream) -> dict[Item, None]:
+        """The new items of the next case of a stream; none where the stream or the budget ends."""
+        if self._is_spent:
+            return {}
+        case = next(stream.cases, None)
+        if case is None:
+            stream.texts = len(stream.corpus)
+            stream.done = True
+            return {}
+
+        row, case_items = case
+        new_items = dict.fromkeys(item for item in case_items if item not in self._requested)
+        if len(self._requested) + len(new_items) > self.calls:
+            self._is_spent = True
+            return {}
+        self._requested.update(new_items)
+        stream.texts = row + 1
+        stream.size += 1
+        return new_items
 
 
 def _rivals_to_grow(

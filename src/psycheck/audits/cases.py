@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.audits.figures import thresholds_of
+from psycheck.audits.reaction import Moves, Ranks, add_moves, direction, no_moves, with_placebos
 from psycheck.audits.suite import Check
 from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.audit import Scores
@@ -31,7 +32,7 @@ class Cases(NamedTuple):
 
     rows (m,) in the corpus; outcome (m,); variant (m,) that decided it; before, after (m,) are the scores of
     the unedited text and of that variant; states (m, v); undecided (m,) marks texts with words that an edit
-    left alone; decided_before (m,) is the decision on the unedited text.
+    left alone; decided_before (m,) is the decision on the unedited text; the last four are `Moves`.
     """
 
     rows: IntArray
@@ -42,6 +43,15 @@ class Cases(NamedTuple):
     states: NDArray[np.int8]
     undecided: NDArray[np.bool_]
     decided_before: FloatArray
+    room: FloatArray
+    right: FloatArray
+    wrong: FloatArray
+    turned: FloatArray
+
+    @property
+    def moves(self) -> Moves:
+        """How the texts move beyond a placebo."""
+        return Moves(self.room, self.right, self.wrong, self.turned)
 
     @property
     def passed(self) -> NDArray[np.bool_]:
@@ -128,11 +138,16 @@ def changed_cases(
     texts = corpus.fitted if check.sentences else corpus.texts
     for row in np.flatnonzero(applies_to(check, corpus)).tolist():
         drawn = texts_by_variant(check, [ids[row]], variants=variants, seed=seed)
-        edits = [check.edits[variant] for variant, positions in enumerate(drawn) if positions]
-        edited = [edit(texts[row]) for edit in edits]
+        variants_of_text = [variant for variant, positions in enumerate(drawn) if positions]
+        edited = [check.edits[variant](texts[row]) for variant in variants_of_text]
         changed = [result.text for result in edited if result.spans]
-        if changed:
-            yield row, [texts[row], *changed]
+        if not changed:
+            continue
+        placebos = []
+        if direction(check):
+            for variant in variants_of_text:
+                placebos += with_placebos([texts[row].rstrip()], check.sentences[variant])
+        yield row, [texts[row], *changed, *placebos]
 
 
 def joined_cases(pieces: Sequence[Cases]) -> Cases:
@@ -148,8 +163,12 @@ def judge_texts(
     *,
     drawn: Sequence[Sequence[int]],
     threshold: float,
+    ranks: Ranks | None,
 ) -> Cases:
     """The cases of a check on texts; `drawn` has the positions of the texts of each variant.
+
+    `ranks` is the scale of the unedited texts of the corpus for the label of the check; without it reactions
+    are not counted.
 
     A case fails if a variant does; else it is unanswered or unseen if a variant is; else passed or unchanged.
     """
@@ -166,6 +185,8 @@ def judge_texts(
     after = np.full((n, len(check.edits)), np.nan)
     states = np.full(after.shape, NOT_DRAWN, np.int8)
     undecided = np.zeros(n, np.bool_)
+    moves = no_moves(n)
+    way = direction(check)
     for variant, drawn_positions in enumerate(drawn):
         positions = np.fromiter(drawn_positions, np.int64, len(drawn_positions))
         texts = originals.texts
@@ -185,6 +206,18 @@ def judge_texts(
             decided_before=decided_before[positions],
             decided_after=decision.of(edited_scores),
         )
+        if way and ranks is not None:
+            placebo_scores = scores.of(with_placebos(texts, check.sentences[variant]))
+            unseen = states[positions, variant] == UNSEEN
+            add_moves(
+                moves,
+                positions,
+                way=way,
+                rank=np.where(unseen, np.nan, ranks.at(edited_scores[:, column])),
+                placebo_rank=ranks.at(placebo_scores[:, column]),
+                decided=decision.of(edited_scores),
+                placebo_decided=decision.of(placebo_scores),
+            )
 
     deciding = _deciding_variant(states, before, after)
     line = np.arange(n)
@@ -197,6 +230,7 @@ def judge_texts(
         states=states,
         undecided=undecided,
         decided_before=decided_before,
+        **moves._asdict(),
     )
 
 

@@ -1,8 +1,9 @@
 """Several models on the same texts: how far they agree, who is better, and who is right where they part."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from psycheck.audits.summary import holm_family
 from psycheck.core.finding import Finding
 from psycheck.statistics import classification as figures
 from psycheck.statistics.classification import BoolArray, FloatArray
-from psycheck.statistics.clustered import Clusters, change_interval, paired_p, ratio_interval
+from psycheck.statistics.cluster_tests import paired_p
+from psycheck.statistics.clustered import Clusters, change_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate, paired_difference
 from psycheck.statistics.intervals import UNKNOWN
 from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
@@ -48,14 +50,16 @@ class Answered:
     @property
     def right(self) -> FloatArray:
         """Whether each model decides as annotated, (n, models); NaN where one of both is not known."""
-        is_unknown = np.isnan(self.gold[:, None] + self.decided)
-        return np.where(is_unknown, np.nan, self.decided == self.gold[:, None])
+        gold = self.gold[:, None]
+        is_unknown = np.isnan(gold) | np.isnan(self.decided)
+        return np.where(is_unknown, np.nan, self.decided == gold)
 
     def graded(self, *models: int) -> bool:
         """Whether the scores of these models are more than yes or no; without that there is no ranking."""
         for model in models:
             scores = self.scores[:, model]
-            is_between = ~np.isnan(scores) & (scores != 0) & (scores != 1)
+            is_yes_or_no = (scores == 0) | (scores == 1)
+            is_between = ~np.isnan(scores) & ~is_yes_or_no
             if not is_between.any():
                 return False
         return True
@@ -74,7 +78,8 @@ class Answered:
 
     def examples(self, rows: BoolArray) -> tuple[str, ...]:
         """The ids of the first of these texts."""
-        return tuple(self.ids[i] for i in np.flatnonzero(rows)[:MOST_EXAMPLES])
+        first_rows = np.flatnonzero(rows)[:MOST_EXAMPLES]
+        return tuple(self.ids[row] for row in first_rows)
 
     @property
     def pairs(self) -> Iterator[tuple[int, int]]:
@@ -86,6 +91,7 @@ def difference_findings(answered: Sequence[Answered]) -> list[Finding]:
     """Figures of every model, and of every pair; p-values are adjusted over all pairs, labels and corpora."""
     findings: list[Finding] = []
     for answers in answered:
+        # Each model first, so that a difference can be read beside what it is made of.
         for model in range(len(answers.models)):
             findings += _figures(answers, model)
         findings += _agreement(answers)
@@ -114,13 +120,27 @@ def _figures(answers: Answered, model: int) -> Iterator[Finding]:
     values = {name: measure(confusion) for name, measure in _PERFORMANCE.items()}
     if answers.graded(model):
         values["auc"] = figures.auc(answers.gold, scores)
-    intervals = figures.classification_intervals(answers.gold, scores, answers.clusters, decided=decided)
+    intervals = figures.classification_intervals(
+        answers.gold,
+        scores,
+        answers.clusters,
+        decided=decided,
+    )
+
+    # A share is of its own texts: precision of those decided 1, recall of those annotated 1.
     out_of = {"precision": confusion.tp + confusion.fp, "recall": confusion.positive}
     for name, figure in values.items():
-        n = out_of.get(name, confusion.n)
-        interval = intervals.get(name, UNKNOWN)
-        yield measured(name, figure.value, n, interval, where, counts, flags=figure.flags)
+        yield measured(
+            name,
+            figure.value,
+            out_of.get(name, confusion.n),
+            intervals.get(name, UNKNOWN),
+            where,
+            counts,
+            flags=figure.flags,
+        )
 
+    # Figures leave these texts out: a model that is silent on hard ones would look better.
     missing = Rate(counts["unanswered"], counts["annotated"])
     interval = ratio_interval(unanswered, annotated, answers.clusters)
     yield measured_rate("unanswered", missing, where, counts, interval=interval)
@@ -132,9 +152,13 @@ def _agreement(answers: Answered) -> Iterator[Finding]:
     """The agreement of every pair of models, annotated or not, and that of all models."""
     for first, second in answers.pairs:
         yield from _pair_agreement(answers, first, second)
+
+    # Of two models, the pair is all.
     if len(answers.models) > 2:
-        all_answered = ~np.isnan(answers.decided).any(axis=1)
-        all_same = all_answered & (answers.decided == answers.decided[:, :1]).all(axis=1)
+        is_missing = np.isnan(answers.decided)
+        is_as_first = answers.decided == answers.decided[:, :1]
+        all_answered = ~is_missing.any(axis=1)
+        all_same = all_answered & is_as_first.all(axis=1)
         yield measured_rate(
             "agreement_all",
             Rate(int(all_same.sum()), int(all_answered.sum())),
@@ -148,21 +172,36 @@ def _pair_agreement(answers: Answered, first: int, second: int) -> Iterator[Find
     """The share of texts with the same decision and Cohen's kappa."""
     first_decided = answers.decided[:, first]
     second_decided = answers.decided[:, second]
-    answered = ~np.isnan(first_decided + second_decided)
+    is_missing = np.isnan(first_decided) | np.isnan(second_decided)
+    answered = ~is_missing
     same = answered & (first_decided == second_decided)
     n = int(answered.sum())
     units = answers.clusters.at(answered)
     where = answers.where(first, second)
     counts = {"same": int(same.sum()), "units": units.count}
 
-    interval = ratio_interval(same, answered, answers.clusters)
-    examples = answers.examples(answered & ~same)
-    yield measured_rate("agreement", Rate(counts["same"], n), where, counts, examples, interval)
+    yield measured_rate(
+        "agreement",
+        Rate(counts["same"], n),
+        where,
+        counts,
+        answers.examples(answered & ~same),
+        ratio_interval(same, answered, answers.clusters),
+    )
 
-    kappa, _ = cohen_kappa(first_decided[answered], second_decided[answered])
-    kappa_ends = kappa_interval(first_decided[answered], second_decided[answered], units)
-    flags = ("one_prediction",) if n and np.isnan(kappa) else ()
-    yield measured("kappa", kappa, n, kappa_ends, where, counts, flags=flags)
+    decisions = (first_decided[answered], second_decided[answered])
+    kappa, _ = cohen_kappa(*decisions)
+    # Where both models always say the same one thing, chance agrees as well as they do.
+    is_undefined = n > 0 and np.isnan(kappa)
+    yield measured(
+        "kappa",
+        kappa,
+        n,
+        kappa_interval(*decisions, units),
+        where,
+        counts,
+        flags=("one_prediction",) if is_undefined else (),
+    )
 
 
 def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding]:
@@ -173,11 +212,10 @@ def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding
     """
     where = answers.where(first, second)
     right = answers.right[:, [first, second]]
-    judged: BoolArray = ~np.isnan(right.sum(axis=1))
+    judged = _judged(right)
     units = answers.clusters.at(judged)
     n = int(judged.sum())
-    first_right = right[judged, 0] == 1
-    second_right = right[judged, 1] == 1
+    first_right, second_right = right[judged].T == 1
     table = mcnemar(first_right, second_right)
     counts = {
         "both_right": table.both,
@@ -188,39 +226,79 @@ def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding
     }
 
     accuracy = paired_difference(first_right, second_right, units)
-    examples = answers.examples(judged & (right[:, 0] != right[:, 1]))
-    yield measured("accuracy_difference", accuracy.value, n, accuracy.interval, where, counts, examples)
-    yield measured("difference_p", accuracy.p, n, None, {**where, "figure": "accuracy"}, counts)
+    is_apart = right[:, 0] != right[:, 1]
+    yield measured(
+        "accuracy_difference",
+        accuracy.value,
+        n,
+        accuracy.interval,
+        where,
+        counts,
+        answers.examples(judged & is_apart),
+    )
+    where_p = {**where, "figure": "accuracy"}
+    yield measured("difference_p", accuracy.p, n, None, where_p, counts)
 
-    names = ("f1", "auc") if answers.graded(first, second) else ("f1",)
+    # Both figures on the same texts, those that both models answered.
     gold = answers.gold[judged]
-    for name in names:
-        values = answers.scores if name == "auc" else answers.decided
-        first_value, first_influence = figures.figure_influences(gold, values[judged, first], 0.5)[name]
-        second_value, second_influence = figures.figure_influences(gold, values[judged, second], 0.5)[name]
-        change = first_value - second_value
-        influence = first_influence - second_influence
-        interval = None
-        p = np.nan
-        flags: tuple[str, ...] = ()
-        if np.isnan(change):
-            flags = ("one_class",) if n else ("no_texts",)
-        else:
-            interval = change_interval(second_value, first_value, influence, units)
-            p = paired_p(change / n + influence, units)
-        yield measured(f"{name}_difference", change, n, interval, where, counts, flags=flags)
-        yield measured("difference_p", p, n, None, {**where, "figure": name}, counts, flags=flags)
+    decided = answers.decided[judged][:, [first, second]]
+    yield from _figure_difference("f1", gold, decided, units, where, counts)
+    if answers.graded(first, second):
+        scores = answers.scores[judged][:, [first, second]]
+        yield from _figure_difference("auc", gold, scores, units, where, counts)
+
+
+def _judged(right: FloatArray) -> BoolArray:
+    """The texts of which it is known whether each model is right, (n,); `right` is (n, models)."""
+    is_unknown = np.isnan(right)
+    judged: BoolArray = np.logical_not(is_unknown.any(axis=1))
+    return judged
+
+
+def _figure_difference(
+    name: Literal["f1", "auc"],
+    gold: FloatArray,
+    values: FloatArray,
+    units: Clusters,
+    where: Mapping[str, str],
+    counts: Mapping[str, int],
+) -> Iterator[Finding]:
+    """The difference of a figure of two models and its test; `values`, (n, 2), are what it is made of."""
+    n = len(gold)
+    first_figures = figures.figure_influences(gold, values[:, 0], 0.5)
+    second_figures = figures.figure_influences(gold, values[:, 1], 0.5)
+    first_value, first_influence = first_figures[name]
+    second_value, second_influence = second_figures[name]
+    change = first_value - second_value
+    influence = first_influence - second_influence
+
+    interval = None
+    p = np.nan
+    flags: tuple[str, ...] = ()
+    if np.isnan(change):
+        flags = ("one_class",) if n else ("no_texts",)
+    else:
+        interval = change_interval(second_value, first_value, influence, units)
+        # What each text contributes to the change, so that the sum is the change.
+        p = paired_p(change / n + influence, units)
+
+    yield measured(f"{name}_difference", change, n, interval, where, counts, flags=flags)
+    where_p = {**where, "figure": name}
+    yield measured("difference_p", p, n, None, where_p, counts, flags=flags)
 
 
 def _where_apart(answers: Answered, first: int, second: int) -> Iterator[Finding]:
     """Of the texts on which two models part, the share where the first is right, by annotation (ANGST 7)."""
     right = answers.right[:, [first, second]]
-    judged: BoolArray = ~np.isnan(right.sum(axis=1))
+    judged = _judged(right)
+    is_first_right = right[:, 0] == 1
+    is_apart = right[:, 0] != right[:, 1]
     neither_right = (right == 0).all(axis=1)
     for gold, values in GOLDS.items():
+        # By annotation: one model may miss more, the other raise more false alarms.
         chosen = judged & np.isin(answers.gold, values)
-        apart = chosen & (right[:, 0] != right[:, 1])
-        first_right = apart & (right[:, 0] == 1)
+        apart = chosen & is_apart
+        first_right = apart & is_first_right
         counts = {
             "texts": int(chosen.sum()),
             "only_this_right": int(first_right.sum()),
@@ -242,4 +320,5 @@ def outcome_names(answers: Answered, first: int, second: int) -> Iterable[tuple[
     right = answers.right[:, [first, second]]
     for name in ("TT", "TF", "FT", "FF"):
         expected = [letter == "T" for letter in name]
-        yield name, (right == expected).all(axis=1)
+        is_as_expected = right == expected
+        yield name, is_as_expected.all(axis=1)

@@ -42,69 +42,102 @@ def error_findings(answered: Sequence[tuple[Answered, Texts]]) -> list[Finding]:
 def outcome_lengths(answers: Answered, characters: FloatArray) -> Iterator[Finding]:
     """The mean length of texts by annotation and by who of two models is right (ANGST, Table 16)."""
     for first, second in answers.pairs:
+        where = answers.where(first, second)
         outcomes = dict(outcome_names(answers, first, second))
         outcomes["all"] = np.logical_or.reduce(list(outcomes.values()))
         for gold, value in _GOLD.items():
+            is_of_gold = answers.gold == value
             for outcome, rows in outcomes.items():
-                chosen = rows & (answers.gold == value)
+                chosen = rows & is_of_gold
                 lengths = characters[chosen]
+                mean = np.nan
+                if len(lengths):
+                    mean = float(lengths.mean())
                 yield measured(
                     "outcome_length",
-                    float(lengths.mean()) if len(lengths) else np.nan,
+                    mean,
                     len(lengths),
                     mean_interval(lengths, answers.clusters.at(chosen), low=0.0),
-                    {**answers.where(first, second), "gold": gold, "outcome": outcome},
+                    {**where, "gold": gold, "outcome": outcome},
                 )
 
 
 def _error_lengths(answers: Answered, characters: FloatArray) -> Iterator[Finding]:
     """Whether a model's errors are longer or shorter than its right answers of the same annotation."""
     for judged, errors, right, where in _errors(answers):
-        test = compare_lengths(characters[judged], errors[judged], answers.clusters.at(judged))
+        test = compare_lengths(
+            characters[judged],
+            errors[judged],
+            answers.clusters.at(judged),
+        )
         counts = {
             "errors": int(errors.sum()),
             "right": int(right.sum()),
             "characters_errors": _rounded_mean(characters[errors]),
             "characters_right": _rounded_mean(characters[right]),
         }
-        yield measured("error_length_effect", test.effect, test.n, test.interval, where, counts)
+        yield measured(
+            "error_length_effect",
+            test.effect,
+            test.n,
+            test.interval,
+            where,
+            counts,
+        )
         yield measured("error_length_p", test.p, test.n, None, where, counts)
 
 
 def _rounded_mean(lengths: FloatArray) -> int:
-    return round(float(lengths.mean())) if len(lengths) else 0
+    """The mean length for a table, 0 where there is no text."""
+    if not len(lengths):
+        return 0
+    return round(float(lengths.mean()))
 
 
 def _cue_findings(answers: Answered, cues: Mapping[str, BoolArray]) -> Iterator[Finding]:
     """How often a cue stands in a model's errors, and in its right answers of the same annotation."""
     for group in _errors(answers):
         for cue, has_cue in cues.items():
-            yield from _cue_in_errors(answers, group, has_cue, {**group.where, "cue": cue})
+            where = {**group.where, "cue": cue}
+            yield from _cue_in_errors(answers, group, has_cue, where)
 
 
 def _cue_in_errors(
-    answers: Answered, group: _Errors, has_cue: BoolArray, where: Mapping[str, str]
+    answers: Answered,
+    group: _Errors,
+    has_cue: BoolArray,
+    where: Mapping[str, str],
 ) -> Iterator[Finding]:
     """The share of texts with a cue on both sides, and the difference of the shares."""
     counts: dict[str, int] = {}
-    for among, rows in (("errors", group.errors), ("right", group.right)):
+    sides = {"errors": group.errors, "right": group.right}
+    for among, rows in sides.items():
         with_cue = has_cue & rows
         share = Rate(int(with_cue.sum()), int(rows.sum()))
         counts[among] = share.n
         counts[f"{among}_with_cue"] = share.count
+
+        # Whoever follows up a cue wants to read the errors.
+        examples: tuple[str, ...] = ()
+        if among == "errors":
+            examples = answers.examples(with_cue)
         yield measured_rate(
             "cue_rate",
             share,
             {**where, "among": among},
             {},
-            answers.examples(with_cue) if among == "errors" else (),
+            examples,
             ratio_interval(with_cue, rows, answers.clusters),
         )
 
     judged = group.judged
     side = np.where(group.errors, "errors", "right")
     difference = group_difference(
-        has_cue[judged], side[judged], "errors", "right", answers.clusters.at(judged)
+        has_cue[judged],
+        side[judged],
+        "errors",
+        "right",
+        answers.clusters.at(judged),
     )
     n = int(judged.sum())
     yield measured("cue_difference", difference.value, n, difference.interval, where, counts)
@@ -115,8 +148,10 @@ def _errors(answers: Answered) -> Iterator[_Errors]:
     """The errors and right answers of each model and annotation."""
     for model in range(len(answers.models)):
         right = answers.right[:, model]  # NaN where the text is not annotated or not answered
+        is_known = ~np.isnan(right)
         for gold, value in _GOLD.items():
-            judged = ~np.isnan(right) & (answers.gold == value)
+            # By annotation: the two classes may differ in length and cues, whoever is right.
+            judged = is_known & (answers.gold == value)
             yield _Errors(
                 judged=judged,
                 errors=judged & (right == 0),

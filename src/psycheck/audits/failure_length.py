@@ -12,7 +12,8 @@ from psycheck.audits.figures import measured
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.statistics.classification import BoolArray, FloatArray, classification_intervals
-from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, groups_p, median_interval
+from psycheck.statistics.cluster_tests import groups_p
+from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, median_interval
 from psycheck.statistics.intervals import Interval
 from psycheck.statistics.significance import holm, mann_whitney
 
@@ -44,24 +45,37 @@ def length_findings(corpus: Corpus, cases: pl.DataFrame, where: Mapping[str, str
     directed = cases.filter(pl.col("kind") == "DIR")
     if directed.is_empty():
         return ()
-    is_judged = pl.col("outcome").is_in(["passed", "failed"])
-    by_case = directed.filter(is_judged).select("id", failed=pl.col("outcome") == "failed")
-    by_text = by_case.group_by("id", maintain_order=True).agg(pl.col("failed").any())
 
+    is_judged = pl.col("outcome").is_in(["passed", "failed"])
+    has_failed = pl.col("outcome") == "failed"
+    by_case = directed.filter(is_judged).select("id", failed=has_failed)
+    cases_of_text = by_case.group_by("id", maintain_order=True)
+    by_text = cases_of_text.agg(pl.col("failed").any())
+
+    # Of the original texts: an added sentence would make every case longer by itself.
     sizes = _sizes_of_texts(corpus, by_text.select("id"))
     findings: list[Finding] = []
     for unit, rows in (("case", by_case), ("text", by_text)):
-        rows_with_sizes = rows.join(sizes, on="id", how="inner", maintain_order="left")
-        findings += _unit_findings(rows_with_sizes, {**where, "unit": unit})
+        rows_with_sizes = rows.join(
+            sizes,
+            on="id",
+            how="inner",
+            maintain_order="left",
+        )
+        where_of_unit = {**where, "unit": unit}
+        findings += _unit_findings(rows_with_sizes, where_of_unit)
     return tuple(findings)
 
 
 def _sizes_of_texts(corpus: Corpus, ids: pl.DataFrame) -> pl.DataFrame:
     """The lengths of the texts with these ids, with their `id` and `unit` (the author, or the text)."""
-    texts = corpus.table.select("id", "text").join(ids, on="id", how="semi")
-    units = corpus.table.select("id", unit=pl.Series(corpus.units()))
+    all_texts = corpus.table.select("id", "text")
+    texts = all_texts.join(ids, on="id", how="semi")
     lengths = text_lengths(texts["text"].to_list())
-    return lengths.with_columns(texts["id"]).join(units, on="id", how="left")
+
+    units = corpus.table.select("id", unit=pl.Series(corpus.units()))
+    with_ids = lengths.with_columns(texts["id"])
+    return with_ids.join(units, on="id", how="left")
 
 
 def text_lengths(texts: Sequence[str]) -> pl.DataFrame:
@@ -70,9 +84,20 @@ def text_lengths(texts: Sequence[str]) -> pl.DataFrame:
     for text in texts:
         words = _WORD.findall(text)
         unique_words = {word.casefold() for word in words}
-        mean_word_length = sum(map(len, words)) / len(words) if words else None
-        rows.append((float(len(words)), float(len(unique_words)), float(len(text)), mean_word_length))
-    return pl.DataFrame(rows, schema=dict.fromkeys(FEATURES, pl.Float64), orient="row")
+        mean_word_length = None
+        if words:
+            mean_word_length = sum(map(len, words)) / len(words)
+        # In the order of FEATURES.
+        row = (
+            float(len(words)),
+            float(len(unique_words)),
+            float(len(text)),
+            mean_word_length,
+        )
+        rows.append(row)
+
+    schema = dict.fromkeys(FEATURES, pl.Float64)
+    return pl.DataFrame(rows, schema, orient="row")
 
 
 def _unit_findings(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Finding]:
@@ -86,26 +111,53 @@ def _unit_findings(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Fin
     }
     columns = [rows[feature].fill_null(np.nan).to_numpy() for feature in FEATURES]
     tests = [compare_lengths(values, failed, clusters) for values in columns]
+    # Over the four features: whoever looks at all of them sees one by chance sooner.
     adjusted = holm([test.p for test in tests])
 
-    for feature, values, test, p_holm in zip(FEATURES, columns, tests, adjusted, strict=True):
-        here = {**where, "feature": feature}
-        yield Finding("length_p", test.p, test.n, None, here, counts, flags=_verdict(test.p, p_holm))
-        yield _effect(test, here, counts)
-        for outcome, side in (("failed", failed), ("passed", ~failed)):
-            with_value = side & ~np.isnan(values)
-            side_values = values[with_value]
-            yield measured(
-                "length_median",
-                float(np.median(side_values)) if len(side_values) else np.nan,
-                len(side_values),
-                median_interval(side_values, clusters.at(with_value)),
-                {**here, "outcome": outcome},
-                counts,
-            )
+    tested_features = zip(FEATURES, columns, tests, adjusted, strict=True)
+    for feature, values, test, p_holm in tested_features:
+        where_of_feature = {**where, "feature": feature}
+        yield Finding(
+            "length_p",
+            test.p,
+            test.n,
+            None,
+            where_of_feature,
+            counts,
+            flags=_verdict(test.p, p_holm),
+        )
+        yield _effect(test, where_of_feature, counts)
+        yield from _medians(values, failed, clusters, where_of_feature, counts)
+
+
+def _medians(
+    values: FloatArray,
+    failed: BoolArray,
+    clusters: Clusters,
+    where: Mapping[str, str],
+    counts: Mapping[str, int],
+) -> Iterator[Finding]:
+    """The median of failed texts and that of the others, both of (n,)."""
+    sides = {"failed": failed, "passed": ~failed}
+    for outcome, side in sides.items():
+        # A text without a word has no mean word length.
+        with_value = side & ~np.isnan(values)
+        side_values = values[with_value]
+        median = np.nan
+        if len(side_values):
+            median = float(np.median(side_values))
+        yield measured(
+            "length_median",
+            median,
+            len(side_values),
+            median_interval(side_values, clusters.at(with_value)),
+            {**where, "outcome": outcome},
+            counts,
+        )
 
 
 def _verdict(p: float, p_holm: float) -> tuple[str, ...]:
+    """The flags of a p-value, given the one that Holm's correction made of it."""
     if np.isnan(p):
         return ("too_few",)
     return ("significant",) if p_holm < _ALPHA else ()
@@ -113,9 +165,17 @@ def _verdict(p: float, p_holm: float) -> tuple[str, ...]:
 
 def _effect(test: LengthTest, where: Mapping[str, str], counts: Mapping[str, int]) -> Finding:
     """The rank-biserial correlation; a few texts have none, and some have one without an interval."""
-    interval = None if np.isnan(test.interval[0]) else test.interval
-    flags = ("too_few",) if np.isnan(test.effect) else ()
-    return Finding("length_effect", test.effect, test.n, interval, where, counts, flags=flags)
+    has_interval = not np.isnan(test.interval[0])
+    has_effect = not np.isnan(test.effect)
+    return Finding(
+        "length_effect",
+        test.effect,
+        test.n,
+        test.interval if has_interval else None,
+        where,
+        counts,
+        flags=() if has_effect else ("too_few",),
+    )
 
 
 def compare_lengths(values: FloatArray, failed: BoolArray, clusters: Clusters) -> LengthTest:
@@ -128,13 +188,24 @@ def compare_lengths(values: FloatArray, failed: BoolArray, clusters: Clusters) -
 
     independent = mann_whitney(values[failed], values[~failed])
     if clusters.whole or np.isnan(independent.effect):
-        return LengthTest(independent.p, independent.effect, independent.interval, n)
+        return LengthTest(
+            independent.p,
+            independent.effect,
+            independent.interval,
+            n,
+        )
 
     # Texts of one author are alike: the test and the interval go by clusters, the effect stays.
     ranks = rankdata(values) / n
-    fewest_clusters = min(clusters.at(failed).count, clusters.at(~failed).count)
+    clusters_failed = clusters.at(failed).count
+    clusters_passed = clusters.at(~failed).count
     p = np.nan
-    if fewest_clusters >= FEWEST_MOVED:
+    if min(clusters_failed, clusters_passed) >= FEWEST_MOVED:
         p = groups_p(ranks, np.ones(n), failed, clusters)
-    low, high = classification_intervals(failed.astype(np.float64), ranks, clusters)["auc"]
-    return LengthTest(p, independent.effect, (2 * low - 1, 2 * high - 1), n)
+
+    # The rank-biserial correlation is 2 AUC - 1, with lengths for scores.
+    failed_as_gold = failed.astype(np.float64)
+    intervals = classification_intervals(failed_as_gold, ranks, clusters)
+    low, high = intervals["auc"]
+    interval = (2 * low - 1, 2 * high - 1)
+    return LengthTest(p, independent.effect, interval, n)

@@ -10,7 +10,7 @@ import polars as pl
 
 from psycheck.audits.figures import thresholds_of
 from psycheck.audits.gender_pairs import EXAMPLES, JudgedPairs, gender_pairs, pair_texts
-from psycheck.audits.groups import counted_rate, group_findings
+from psycheck.audits.groups import AMONG, comparisons, counted_rate, group_findings
 from psycheck.audits.summary import holm_family
 from psycheck.core.arrays import FloatArray
 from psycheck.core.audit import Judgement, RunContext, Scores
@@ -36,9 +36,9 @@ class Fairness:
     A score of at least `threshold` is a positive decision, of exclusive classes the largest score is. `scope`
     says which words are swapped. A pair passes where both wordings are decided alike. Texts with a word whose
     swap cannot be decided are left out; the table of pairs lists them all, without scores. Each text is also
-    asked for with a placebo, an edit of as many words that leaves gender alone: a model that changes its mind
-    on any edit has no excess of flips. `places` is the number of models times corpora of the run, for which
-    the tests allow.
+    asked for with a placebo, an edit of as many words and characters that leaves gender alone: a model that
+    changes its mind on any edit, or with the length, has no excess of flips. `places` is the number of models
+    times corpora of the run, for which the tests allow.
     """
 
     name: ClassVar = "fairness"
@@ -48,6 +48,7 @@ class Fairness:
         *("flip_rate", "placebo_flip_rate", "undecided_rate", "score_shift"),
         *("fnr", "fpr", "positive_rate", "fnr_ratio"),
         *(f"{name}{test}" for name in _TESTED for test in ("", "_p", "_p_holm")),
+        *(f"{name}{AMONG}" for name in _TESTED if name != "score_difference"),
     )
 
     section = staticmethod(fairness_section)
@@ -88,16 +89,22 @@ class Fairness:
             exclusive=scores.traits.exclusive,
         )
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        # A verdict names some of all differences of the run: of pairs, and two of each pair of groups.
+        tests_of_label = len(_TESTED) * (not corpus.histories) + 2 * comparisons(corpus)
+        among = max(self.places * len(labels) * tests_of_label, 1)
 
         findings: list[Finding] = []
         tables: dict[str, pl.DataFrame] = {}
         if not corpus.histories:
-            findings, tables["pairs"] = self._judge_pairs(corpus, scores, labels, truth, decided, where)
+            findings, tables["pairs"] = self._judge_pairs(
+                corpus, scores, labels, truth, decided, where, among=among
+            )
         if corpus.groups:
             all_decided = decided(scores.of(corpus.items))
             for k, label in enumerate(labels):
                 label_decided = all_decided[:, scores.labels.index(label)]
-                findings += group_findings(corpus, truth[:, k], label_decided, {**where, "label": label})
+                here = {**where, "label": label}
+                findings += group_findings(corpus, truth[:, k], label_decided, here, among=among)
         return Judgement(tuple(with_holm(findings, self.places)), tables)
 
     def _judge_pairs(
@@ -108,6 +115,8 @@ class Fairness:
         truth: FloatArray,
         decided: Callable[[FloatArray], FloatArray],
         where: Mapping[str, str],
+        *,
+        among: int,
     ) -> tuple[list[Finding], pl.DataFrame]:
         """The findings of the pairs, and the pairs; `truth` is (n, k)."""
         swapped = {"unit": "pairs", "swap": "+".join(self.scope.words)}
@@ -115,7 +124,7 @@ class Fairness:
             swapped["swap_person"] = self.scope.person
 
         pairs = gender_pairs(corpus, scores, self.scope)
-        clusters = Clusters.of(corpus.units()[pairs.rows])
+        clusters = Clusters.of(corpus.units(), corpus.copies()).at(pairs.rows)
         decided_before = decided(pairs.before)
         decided_after = decided(pairs.after)
         decided_placebo = decided(pairs.placebo)
@@ -138,7 +147,7 @@ class Fairness:
                 decided_placebo=decided_placebo[:, column],
             )
             here = {**where, "label": label, **swapped}
-            findings += judged.findings(corpus, here)
+            findings += judged.findings(corpus, here, among=among)
             tables.append(judged.table(corpus, here))
         return findings, pl.concat(tables)
 

@@ -2,16 +2,17 @@
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
+from psycheck.audits.baseline_gates import StoredAnswers, default_tolerance, loss_of, worse_than_baseline
 from psycheck.audits.figures import measured_rate
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.finding import Finding
-from psycheck.core.measure import Measure, described, measure_of
+from psycheck.core.measure import Measure, measure_of
 from psycheck.core.run import GateResult, Run
 from psycheck.io.settings import AT_LEAST_0
 from psycheck.report.numbers import count, plain
@@ -28,9 +29,14 @@ _ALLOWED = (
     "MEASURE >= BOUND [where KEY=VALUE [and KEY=VALUE …]], for example: pass_rate>=0.7 where kind=DIR; "
     "MEASURE.low and MEASURE.high are the ends of the 95 % interval"
 )
-_ROUNDING = 1e-12
 _SHARES = {"accuracy": "annotated", "pass_rate": "generated"}  # what `unanswered` is a share of
 _MARKED = {"corpora": "the texts or labels of corpus", "suites": "the checks of suite"}
+# How the figures of two runs were compared, as a gate prints it.
+METHODS = {
+    "paired": "paired test on stored answers, false alarms at most 5 %",
+    "intervals": "by the intervals of both runs, as no answers to pair are stored: more losses are missed",
+    "figures": "by the figures alone: no interval, chance alone can fail it",
+}
 _SETTINGS = ("threshold", "variants", "fit", "swap", "swap_person")  # decide what a figure means
 
 
@@ -39,7 +45,7 @@ class Gate:
     """A bound on every finding of one measure that fits `where`.
 
     The measure may end in `.low` or `.high`, the ends of its interval; `tolerance` is how much worse than
-    the baseline a figure may be.
+    the baseline a figure may be; None is 0.1 for a pass rate and 0.01 for all else.
     """
 
     measure: str
@@ -48,7 +54,12 @@ class Gate:
     strict: bool = False
     where: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     no_worse_than: str | None = None
-    tolerance: Annotated[float, AT_LEAST_0] = 0.0
+    tolerance: Annotated[float, AT_LEAST_0] | None = None
+
+    @property
+    def allowed_loss(self) -> float:
+        """How much worse than the baseline a figure may be."""
+        return default_tolerance(self.name) if self.tolerance is None else self.tolerance
 
     @property
     def name(self) -> str:
@@ -81,8 +92,7 @@ class Gate:
         if self.max is not None:
             bounds.append(f"<{equal}{self.max:g}")
         if self.no_worse_than:
-            tolerance = f" by more than {self.tolerance:g}" if self.tolerance else ""
-            bounds.append(f"no worse than {self.no_worse_than}{tolerance}")
+            bounds.append(f"no worse than {self.no_worse_than} by more than {self.allowed_loss:g}")
 
         bound = " and ".join(bounds)
         space = " " if bound.startswith("no") else ""
@@ -216,11 +226,28 @@ def judge_gates(
     findings: Sequence[Finding],
     earlier: Mapping[str, Sequence[Finding]] | None = None,
     more: Sequence[Measure] = (),
+    answers: Mapping[str, StoredAnswers] | None = None,
 ) -> tuple[GateResult, ...]:
-    """Apply every gate to the findings; `earlier` maps a baseline run's name to its findings."""
+    """Apply every gate to the findings.
+
+    `earlier` maps a baseline run's name to its findings, `answers` to what both runs stored.
+    """
     baseline_runs = {name: _with_unanswered(run) for name, run in (earlier or {}).items()}
     now = _with_unanswered(findings)
-    return tuple(_judge(gate, now, baseline_runs.get(gate.no_worse_than or "", ()), more) for gate in gates)
+    results = []
+    for gate in gates:
+        name = gate.no_worse_than or ""
+        stored = (answers or {}).get(name, StoredAnswers())
+        results.append(
+            _judge(
+                gate,
+                now,
+                baseline_runs.get(name, ()),
+                more,
+                stored,
+            )
+        )
+    return tuple(results)
 
 
 def _with_unanswered(findings: Sequence[Finding]) -> list[Finding]:
@@ -235,7 +262,11 @@ def _with_unanswered(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _judge(
-    gate: Gate, findings: Sequence[Finding], earlier: Sequence[Finding], more: Sequence[Measure]
+    gate: Gate,
+    findings: Sequence[Finding],
+    earlier: Sequence[Finding],
+    more: Sequence[Measure],
+    answers: StoredAnswers,
 ) -> GateResult:
     """Apply one gate; `earlier` are the findings of its baseline run."""
     matching = _matching(gate, findings)
@@ -243,29 +274,85 @@ def _judge(
         return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
     baselines = _baselines(matching, earlier)
 
-    untested = [not finding.tested for finding in matching]
-    if any(untested):
-        return _failed(gate, matching, baselines, untested, "not tested")
+    margins = [_margin(gate, finding) for finding in matching]
+    for reason, fails in _reasons_to_fail(gate, matching, baselines, margins):
+        if any(fails):
+            return _failed(gate, matching, baselines, fails, reason)
 
-    without_baseline = [baseline is None for baseline in baselines]
-    if gate.no_worse_than and any(without_baseline):
-        reason = f"have no counterpart in {gate.no_worse_than}"
-        return _failed(gate, matching, baselines, without_baseline, reason)
-
-    measure = measure_of(gate.name, more) if gate.no_worse_than else described(gate.name)
-    pairs = zip(matching, baselines, strict=True)
-    margins = [_margin(gate, finding, baseline, measure) for finding, baseline in pairs]
-    # A strict bound is not met by the bound itself, and a figure without an interval (NaN) is not inside.
-    inside = [margin > 0 if gate.strict else margin >= 0 for margin in margins]
-    if not all(inside):
-        return _failed(
-            gate, matching, baselines, [not is_inside for is_inside in inside], "outside the bound"
+    if gate.no_worse_than:
+        known_baselines = [baseline for baseline in baselines if baseline is not None]
+        return _against_baseline(
+            gate,
+            matching,
+            known_baselines,
+            measure_of(gate.name, more),
+            answers,
         )
 
     nearest_to_bound = margins.index(min(margins))
-    line = _line(matching[nearest_to_bound], baselines[nearest_to_bound])
+    line = _line(matching[nearest_to_bound], None)
     n = len(matching)
     return GateResult(str(gate), True, n, (), f"all {n} within the bound", (line,))
+
+
+def _reasons_to_fail(
+    gate: Gate,
+    matching: Sequence[Finding],
+    baselines: Sequence[Finding | None],
+    margins: Sequence[float],
+) -> Iterator[tuple[str, list[bool]]]:
+    """Why a gate may fail before its baseline is looked at, and which of its findings do."""
+    yield "not tested", [not finding.tested for finding in matching]
+    if gate.no_worse_than:
+        without_baseline = [baseline is None for baseline in baselines]
+        yield f"have no counterpart in {gate.no_worse_than}", without_baseline
+    # A strict bound is not met by the bound itself, and a figure without an interval (NaN) is not inside.
+    yield "outside the bound", [not _is_inside(gate, margin) for margin in margins]
+
+
+def _is_inside(gate: Gate, margin: float) -> bool:
+    return margin > 0 if gate.strict else margin >= 0
+
+
+def _against_baseline(
+    gate: Gate,
+    matching: Sequence[Finding],
+    baselines: Sequence[Finding],
+    measure: Measure,
+    answers: StoredAnswers,
+) -> GateResult:
+    """The result of a gate whose figures may be no worse than those of a baseline run."""
+    losses = []
+    for finding, baseline in zip(matching, baselines, strict=True):
+        losses.append(
+            loss_of(
+                # What a gate compares may be an end of the interval, which has no interval of its own.
+                _compared(gate, finding),
+                _compared(gate, baseline),
+                measure,
+                gate.allowed_loss,
+                answers,
+            )
+        )
+
+    methods = ", ".join(dict.fromkeys(METHODS[loss.how] for loss in losses))
+    worse = worse_than_baseline(losses)
+    if any(worse):
+        reason = f"worse by more than {gate.allowed_loss:g} ({methods})"
+        return _failed(gate, matching, baselines, worse, reason)
+
+    largest_loss = max(range(len(losses)), key=lambda k: losses[k].value)
+    line = _line(matching[largest_loss], baselines[largest_loss])
+    reason = f"none of {len(matching)} is shown to be worse by more than {gate.allowed_loss:g} ({methods})"
+    return GateResult(str(gate), True, len(matching), (), reason, (line,))
+
+
+def _compared(gate: Gate, finding: Finding) -> Finding:
+    """The figure that a gate compares: the finding itself, or an end of its interval alone."""
+    if not gate.end:
+        return finding
+    where = {**finding.where, "end": gate.end}
+    return replace(finding, value=gate.figure(finding), interval=None, where=where)
 
 
 def _matching(gate: Gate, findings: Sequence[Finding]) -> list[Finding]:
@@ -343,7 +430,7 @@ def _refuse_unknown_keys(gate: Gate, keys: Collection[str]) -> None:
             )
 
 
-def _margin(gate: Gate, finding: Finding, baseline: Finding | None, measure: Measure) -> float:
+def _margin(gate: Gate, finding: Finding) -> float:
     """How far a figure is inside the nearest of the bounds, below 0 outside; NaN if there is no figure."""
     value = gate.figure(finding)
     margins: list[float] = []
@@ -351,20 +438,9 @@ def _margin(gate: Gate, finding: Finding, baseline: Finding | None, measure: Mea
         margins.append(value - gate.min)
     if gate.max is not None:
         margins.append(gate.max - value)
-    if baseline is not None:
-        margins.append(_margin_to_baseline(gate, gate.figure(baseline), value, measure))
     if any(map(math.isnan, margins)):
         return math.nan
     return min(margins, default=math.inf)
-
-
-def _margin_to_baseline(gate: Gate, earlier: float, value: float, measure: Measure) -> float:
-    """How much worse a figure could still be than that of the baseline."""
-    margin = gate.tolerance - measure.loss(earlier, value)
-    if abs(margin) >= _ROUNDING or math.isnan(margin):
-        return margin
-    # As good as the baseline is no worse, even where a strict bound stands beside it.
-    return math.inf if gate.strict else 0.0
 
 
 def _line(finding: Finding, baseline: Finding | None) -> str:

@@ -1,5 +1,6 @@
 """Counterfactual pairs: every text with gendered words beside its swapped counterpart (gender bias 2.2)."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -12,10 +13,17 @@ from psycheck.audits.groups import counted_rate, difference, miss_ratio
 from psycheck.core.arrays import FloatArray
 from psycheck.core.audit import Scores
 from psycheck.core.corpus import Corpus
-from psycheck.core.finding import Finding
+from psycheck.core.finding import Finding, Interval
 from psycheck.statistics.classification import BoolArray, classes
-from psycheck.statistics.clustered import Clusters, effective_share, ratio_interval
+from psycheck.statistics.clustered import (
+    FEWEST,
+    Clusters,
+    difference_interval,
+    effective_share,
+    ratio_interval,
+)
 from psycheck.statistics.group_rates import Rate, paired_difference, score_shift
+from psycheck.statistics.intervals import UNKNOWN
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
 from psycheck.text.gender.placebo import placebo
@@ -138,8 +146,11 @@ class JudgedPairs:
         state[~self.pairs.seen] = UNSEEN
         return state
 
-    def findings(self, corpus: Corpus, where: Mapping[str, str]) -> Iterator[Finding]:
-        """Flips with their ledger, those by the placebo, the mean shift, and the rates of both wordings."""
+    def findings(self, corpus: Corpus, where: Mapping[str, str], *, among: int = 1) -> Iterator[Finding]:
+        """Flips with their ledger, those by the placebo, the mean shift, and the rates of both wordings.
+
+        `among` is the number of differences that the run tests, for which those that are named allow.
+        """
         ids = corpus.table["id"]
         outcome = self.outcome
         judged = outcome <= FAILED
@@ -154,11 +165,11 @@ class JudgedPairs:
         interval = ratio_interval(outcome[judged] == FAILED, np.ones(flips.n), units)
         examples = ids.gather(self._furthest_flips(outcome)).to_list()
         yield measured_rate("flip_rate", flips, where, counts, examples, interval)
-        yield from self._placebo_findings(judged, outcome == FAILED, where)
+        yield from self._placebo_findings(judged, outcome == FAILED, where, among)
 
         shift = score_shift(self.after[judged], self.before[judged], units)
         yield _with_spread("score_shift", shift.size, shift.n, shift.size_interval, where)
-        yield from self._wordings(judged & has_one_gender, ids, where)
+        yield from self._wordings(judged & has_one_gender, ids, where, among)
 
     def _ledger(self, outcome: NDArray[np.int8], *, texts: int) -> dict[str, int]:
         """How many texts have each outcome, and how many make no pair."""
@@ -178,29 +189,32 @@ class JudgedPairs:
         return rows
 
     def _placebo_findings(
-        self, judged: BoolArray, flipped: BoolArray, where: Mapping[str, str]
+        self, judged: BoolArray, flipped: BoolArray, where: Mapping[str, str], among: int
     ) -> Iterator[Finding]:
         """Flips by the placebo, and how many more the swap of the same texts makes."""
         compared = judged & ~np.isnan(self.placebo)
         placebo_flipped = (self.decided_before != self.decided_placebo)[compared]
         n = len(placebo_flipped)
         units = self.clusters.at(compared)
-        counts = {"without_placebo": int(np.sum(judged & ~compared))}
+        counts = {"without_placebo": int(np.sum(judged & ~compared)), "units": units.count}
 
         flips = Rate(int(placebo_flipped.sum()), n)
         interval = ratio_interval(placebo_flipped, np.ones(n), units)
         yield measured_rate("placebo_flip_rate", flips, where, counts, [], interval)
         excess = paired_difference(flipped[compared], placebo_flipped, units)
-        yield from difference("flip_excess", excess, where, counts)
+        gap = paired_gap(flipped[compared], placebo_flipped, units, among=among)
+        yield from difference("flip_excess", excess, where, counts, gap=gap)
 
-    def _wordings(self, among: BoolArray, ids: pl.Series, where: Mapping[str, str]) -> Iterator[Finding]:
+    def _wordings(
+        self, pairs: BoolArray, ids: pl.Series, where: Mapping[str, str], among: int
+    ) -> Iterator[Finding]:
         """The female and the male wording of the same texts, whichever of them the corpus has."""
-        rows = self.pairs.rows[among]
-        clusters = self.clusters.at(among)
-        is_female_first = self.pairs.gender[among] == FEMALE
+        rows = self.pairs.rows[pairs]
+        clusters = self.clusters.at(pairs)
+        is_female_first = self.pairs.gender[pairs] == FEMALE
         decided_1 = {
-            FEMALE: np.where(is_female_first, self.decided_before[among], self.decided_after[among]) == 1,
-            MALE: np.where(is_female_first, self.decided_after[among], self.decided_before[among]) == 1,
+            FEMALE: np.where(is_female_first, self.decided_before[pairs], self.decided_after[pairs]) == 1,
+            MALE: np.where(is_female_first, self.decided_after[pairs], self.decided_before[pairs]) == 1,
         }
         yes, no = classes(self.truth[rows])
         everyone = np.ones(len(rows), bool)
@@ -218,13 +232,31 @@ class JudgedPairs:
                 yield counted_rate(measure, rate, here, examples, interval=interval)
 
         versus = {**where, "group": FEMALE, "versus": MALE}
-        yield from _compared_decisions(decided_1[FEMALE], decided_1[MALE], yes, clusters, versus)
+        yield from _compared_decisions(decided_1[FEMALE], decided_1[MALE], yes, clusters, versus, among=among)
+        yield from self._score_differences(pairs, is_female_first, clusters, versus)
 
-        female_scores = np.where(is_female_first, self.before[among], self.after[among])
-        male_scores = np.where(is_female_first, self.after[among], self.before[among])
+    def _score_differences(
+        self, pairs: BoolArray, is_female_first: BoolArray, clusters: Clusters, where: Mapping[str, str]
+    ) -> Iterator[Finding]:
+        """How much higher the female wording scores; p is the larger of two.
+
+        The wordings must differ, and the swap must do something else than the placebo of the same texts: a
+        model that follows the length alone scores both alike, and is no model that follows gender.
+        """
+        before, after, placebo = self.before[pairs], self.after[pairs], self.placebo[pairs]
+        female_scores = np.where(is_female_first, before, after)
+        male_scores = np.where(is_female_first, after, before)
         shift = score_shift(female_scores, male_scores, clusters)
-        yield _with_spread("score_difference", shift.difference, shift.n, shift.interval, versus)
-        yield measured("score_difference_p", shift.p, shift.n, None, versus)
+        yield _with_spread("score_difference", shift.difference, shift.n, shift.interval, where)
+
+        # Both from the original on: from female to male, or back.
+        towards_female = np.where(is_female_first, placebo - after, after - placebo)
+        beyond = score_shift(towards_female, np.zeros(len(towards_female)), clusters)
+        same_way = shift.difference * beyond.difference > 0
+        p = max(shift.p, beyond.p) if same_way or math.isnan(beyond.p) else 1.0
+        if beyond.n < FEWEST or math.isnan(beyond.p):
+            p = math.nan
+        yield measured("score_difference_p", p, beyond.n, None, where, {"with_placebo": beyond.n})
 
     def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
         """One row per pair: id, gender of the text as written, outcome, scores; then the undecided texts."""
@@ -247,7 +279,13 @@ class JudgedPairs:
 
 
 def _compared_decisions(
-    female: BoolArray, male: BoolArray, yes: BoolArray, clusters: Clusters, where: Mapping[str, str]
+    female: BoolArray,
+    male: BoolArray,
+    yes: BoolArray,
+    clusters: Clusters,
+    where: Mapping[str, str],
+    *,
+    among: int,
 ) -> Iterator[Finding]:
     """The ratio of misses and the differences of both wordings' decisions, all (m,); `yes` is annotated 1."""
     female_missed = yes & ~female
@@ -260,14 +298,25 @@ def _compared_decisions(
         both=int(np.sum(female_missed & male_missed)),
         share=effective_share(female_missed | male_missed, yes, clusters),
     )
-    opportunity = paired_difference(female[yes], male[yes], clusters.at(yes))
-    yield from difference("equal_opportunity_difference", opportunity, where)
+    positives_units = clusters.at(yes)
+    opportunity = paired_difference(female[yes], male[yes], positives_units)
+    gap = paired_gap(female[yes], male[yes], positives_units, among=among)
+    yield from difference("equal_opportunity_difference", opportunity, where, gap=gap)
     parity = paired_difference(female, male, clusters)
     counts = {
         "only_group": int(np.sum(female & ~male)),
         "only_versus": int(np.sum(male & ~female)),
     }
-    yield from difference("demographic_parity_difference", parity, where, counts)
+    gap = paired_gap(female, male, clusters, among=among)
+    yield from difference("demographic_parity_difference", parity, where, counts, gap=gap)
+
+
+def paired_gap(first: BoolArray, second: BoolArray, clusters: Clusters, *, among: int) -> Interval:
+    """The interval of a paired difference of rates, both (n,), that holds together with `among` others."""
+    if not len(first):
+        return UNKNOWN
+    ones = np.ones(len(first))
+    return difference_interval((first, ones), (second, ones), clusters, among=among)
 
 
 def _with_spread(

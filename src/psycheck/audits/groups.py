@@ -18,9 +18,11 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding, Interval
 from psycheck.statistics.classification import BoolArray, gold
-from psycheck.statistics.clustered import Clusters, effective_share, ratio_interval
+from psycheck.statistics.clustered import Clusters, difference_interval, effective_share, ratio_interval
 from psycheck.statistics.group_rates import Difference, Rate, fnr_ratio, group_difference
+from psycheck.statistics.intervals import UNKNOWN
 
+AMONG = "_among_tests"
 REST = "the rest"
 EXAMPLES = 50
 FEWEST = 5  # texts; a smaller group is counted, not compared
@@ -116,9 +118,11 @@ def _in_age_bands(names: list[str]) -> tuple[list[str], int]:
 
 
 def group_findings(
-    corpus: Corpus, truth: FloatArray, decided: FloatArray, where: Mapping[str, str]
+    corpus: Corpus, truth: FloatArray, decided: FloatArray, where: Mapping[str, str], *, among: int = 1
 ) -> Iterator[Finding]:
     """What one label's decisions are in each group of each column; truth and decided (n,), NaN where unknown.
+
+    `among` is the number of differences that the run tests, for which the gaps that a verdict names allow.
 
     Two groups are compared with each other, more of them each with the rest. Groups below 5 texts and beyond
     the 20 largest are counted as left out, and so are values that say that nothing is known.
@@ -126,7 +130,7 @@ def group_findings(
     decisions = _Decisions(
         decided=decided,
         annotated=np.where(np.isnan(truth), np.nan, gold(truth)),
-        clusters=Clusters.of(corpus.units()),
+        clusters=Clusters.of(corpus.units(), corpus.copies()),
     )
     ids = corpus.table["id"]
     for column in corpus.groups:
@@ -143,7 +147,16 @@ def group_findings(
             here = {**place, "group": group}
             yield from _group_rates(decisions, in_group, here, examples, members.counts)
 
-        yield from _comparisons(decisions, members.names, groups, place)
+        yield from _comparisons(decisions, members.names, groups, place, among=among)
+
+
+def comparisons(corpus: Corpus) -> int:
+    """How many pairs of groups are compared, over all columns."""
+    pairs = 0
+    for column in corpus.groups:
+        members = compared_groups(corpus.group(column), column)
+        pairs += len(_compared_pairs([str(name) for name in np.unique(members.names) if name]))
+    return pairs
 
 
 def _group_rates(
@@ -173,10 +186,16 @@ def _group_rates(
 
 
 def _comparisons(
-    decisions: _Decisions, names: NDArray[np.str_], groups: Sequence[str], place: Mapping[str, str]
+    decisions: _Decisions,
+    names: NDArray[np.str_],
+    groups: Sequence[str],
+    place: Mapping[str, str],
+    *,
+    among: int,
 ) -> Iterator[Finding]:
     """The ratio of misses and the differences: of the first of two groups, or of each with the rest."""
-    decided, annotated, clusters = decisions
+    decided = decisions.decided
+    clusters = decisions.clusters
     missed = decisions.missed
     positive = (names != "") & decisions.positive
     share = effective_share(positive & missed, positive, clusters)
@@ -185,10 +204,31 @@ def _comparisons(
         inside = positive & (names == group)
         outside = positive & (names != group)
         yield miss_ratio(_rate(missed, inside), _rate(missed, outside), here, share=share)
-        opportunity = group_difference(decided, names, group, second, clusters, among=annotated == 1)
-        yield from difference("equal_opportunity_difference", opportunity, here)
-        parity = group_difference(decided, names, group, second, clusters)
-        yield from difference("demographic_parity_difference", parity, here)
+        versus = names == second if second else (names != "") & (names != group)
+        for measure, texts in (
+            ("equal_opportunity_difference", decisions.positive),
+            ("demographic_parity_difference", decisions.answered),
+        ):
+            rates = group_difference(decided, names, group, second, clusters, among=texts)
+            sides = (names == group) & texts, versus & texts
+            gap = _gap_interval(decided == 1, *sides, clusters, among=among)
+            yield from difference(measure, rates, here, gap=gap)
+
+
+def _gap_interval(
+    yes: BoolArray, first: BoolArray, second: BoolArray, clusters: Clusters, *, among: int
+) -> Interval:
+    """The interval of the difference of two groups' rates that holds together with `among` others."""
+    rows = first | second
+    if not first.any() or not second.any():
+        return UNKNOWN
+    both = [(yes & side)[rows] for side in (first, second)]
+    return difference_interval(
+        (both[0], first[rows]),
+        (both[1], second[rows]),
+        clusters.at(rows),
+        among=among,
+    )
 
 
 def _compared_pairs(groups: Sequence[str]) -> list[tuple[str, str]]:
@@ -247,9 +287,14 @@ def miss_ratio(
 
 
 def difference(
-    measure: str, rates: Difference, where: Mapping[str, str], counts: Mapping[str, int] | None = None
+    measure: str,
+    rates: Difference,
+    where: Mapping[str, str],
+    counts: Mapping[str, int] | None = None,
+    *,
+    gap: Interval,
 ) -> Iterator[Finding]:
-    """A difference of two rates, and its p-value."""
+    """A difference of two rates, its p-value, and again with `gap`, an interval for the choice among all."""
     texts, texts_versus = rates.n
     all_counts = {"texts": texts, "texts_versus": texts_versus, **(counts or {})}
     # Both wordings of a pair are one text.
@@ -257,6 +302,7 @@ def difference(
     value = measured(measure, rates.value, n, rates.interval, where, all_counts)
     yield value
     yield Finding(f"{measure}_p", rates.p, n, None, where, all_counts, flags=value.flags)
+    yield measured(f"{measure}{AMONG}", rates.value, n, gap, where, all_counts)
 
 
 def _not_given(value: str, *, are_ages: bool) -> bool:

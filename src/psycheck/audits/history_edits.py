@@ -89,17 +89,24 @@ class Histories:
                     allowed="a model with takes = 'histories', such as history:FOLDER",
                 )
             return []
-        scored_labels = dict.fromkeys(label for labels in context.labels.values() for label in labels)
-        return [
-            cls(
-                threshold=settings.fixed_threshold,
-                seed=settings.seed,
-                weighed_by=settings.evidence,
-                places=context.places,
-                most=max(capabilities_of(model).most_posts for model in context.models),
-                evidence=open_evidence_of_posts(settings.evidence, list(scored_labels), settings.seed),
-            )
-        ]
+
+        scored_labels: dict[str, None] = {}
+        for labels in context.labels.values():
+            scored_labels.update(dict.fromkeys(labels))
+        evidence = open_evidence_of_posts(
+            settings.evidence,
+            list(scored_labels),
+            settings.seed,
+        )
+        audit = cls(
+            threshold=settings.fixed_threshold,
+            seed=settings.seed,
+            weighed_by=settings.evidence,
+            places=context.places,
+            most=max(capabilities_of(model).most_posts for model in context.models),
+            evidence=evidence,
+        )
+        return [audit]
 
     @property
     def needs(self) -> tuple[Model, ...]:
@@ -132,42 +139,57 @@ class Histories:
     def judge(self, corpus: Corpus, scores: Scores, /) -> Judgement:
         """Pass rates and shares of changed scores by label and edit, and a table of all cases."""
         labels = [label for label in _conditions(corpus) if label in scores.labels]
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         findings: list[Finding] = []
         tables: list[pl.DataFrame] = []
+        # A page picks the worst of all labels, models and corpora: intervals allow for that.
+        among = self.places * len(labels)
         for label in labels:
             place = {"model": scores.model, "corpus": corpus.name, "label": label}
             where = {"audit": self.name, **place, "evidence": self.weighed_by}
             cases, left_out = self._cases(corpus, label, scores)
             for edit in EDITS:
                 edit_cases = cases.filter(pl.col("edit") == edit)
-                units = clusters.at(edit_cases["row"].to_numpy())
-                # A page picks the worst of all labels, models and corpora: the interval allows for that.
-                among = self.places * len(labels)
+                rows = edit_cases["row"].to_numpy()
+                units = clusters.at(rows)
                 findings.append(_edit_rate(edit_cases, edit, units, where, left_out, among))
                 findings.append(_edit_shift(edit_cases, edit, units, where))
             findings.append(_evidence_effect(cases, clusters, where))
 
-            place_columns = [pl.lit(value).cast(pl.Categorical).alias(key) for key, value in place.items()]
+            place_columns = []
+            for key, value in place.items():
+                column = pl.lit(value).cast(pl.Categorical)
+                place_columns.append(column.alias(key))
             tables.append(cases.select(*place_columns, pl.exclude("row")))
-        return Judgement(tuple(findings), {"histories": pl.concat(tables)} if tables else {})
+
+        if not tables:
+            return Judgement(tuple(findings))
+        return Judgement(tuple(findings), {"histories": pl.concat(tables)})
 
     def _edited_histories(self, corpus: Corpus, label: str) -> Iterator[tuple[int, dict[str, History]]]:
         """The rows with evidence of a condition, and the edited histories by name."""
         weights = corpus.table[EVIDENCE + label].to_list()
         other_posts = corpus.table[OTHER_POST].to_list()
-        for row, (author, item) in enumerate(zip(corpus.ids, corpus.items, strict=True)):
+        histories_by_author = zip(corpus.ids, corpus.items, strict=True)
+        for row, (author, item) in enumerate(histories_by_author):
             is_evidence = np.array(weights[row], np.float64) >= CUT
             if isinstance(item, History) and is_evidence.any():
                 # The author's name seeds the draw: it does not depend on the other authors of the corpus.
-                author_seed = crc32(f"{self.seed}/{author}".encode("utf-8", "surrogatepass"))
-                random = np.random.default_rng(author_seed)
-                yield row, edits_of(item, is_evidence, other_posts[row], random, self.most)
+                seeded_name = f"{self.seed}/{author}".encode("utf-8", "surrogatepass")
+                edits = edits_of(
+                    item,
+                    is_evidence,
+                    other_posts[row],
+                    random=np.random.default_rng(crc32(seeded_name)),
+                    most=self.most,
+                )
+                yield row, edits
 
     def _cases(self, corpus: Corpus, label: str, scores: Scores) -> tuple[pl.DataFrame, dict[str, int]]:
         """One row per author and edit: outcome, score before and after; and how many authors are left out."""
         column = scores.labels.index(label)
-        threshold = float(thresholds_of(scores, self.threshold)[column])
+        thresholds = thresholds_of(scores, self.threshold)
+        threshold = float(thresholds[column])
         left_out = {"authors": len(corpus), "without_evidence": len(corpus), "decided_0": 0}
         cases: list[tuple[int, str, str, str, float, float]] = []
         start = 0
@@ -176,15 +198,29 @@ class Histories:
             ids = piece.ids
             for row, edits in self._edited_histories(piece, label):
                 left_out["without_evidence"] -= 1
+                # A score that decides against the condition has nothing to lose.
                 if before[row] < threshold:
                     left_out["decided_0"] += 1
                     continue
-                edit_scores = scores.of(list(edits.values()))[:, column]
+
+                edited_histories = list(edits.values())
+                edit_scores = scores.of(edited_histories)[:, column]
                 after = dict(zip(edits, edit_scores, strict=True))
                 for edit, outcome in _outcomes(before[row], after):
-                    cases.append((start + row, ids[row], edit, outcome, before[row], after[edit]))
+                    # In the order of _CASE_SCHEMA.
+                    case = (
+                        start + row,
+                        ids[row],
+                        edit,
+                        outcome,
+                        before[row],
+                        after[edit],
+                    )
+                    cases.append(case)
             start += len(piece)
-        return pl.DataFrame(cases, schema=_CASE_SCHEMA, orient="row"), left_out
+
+        table = pl.DataFrame(cases, schema=_CASE_SCHEMA, orient="row")
+        return table, left_out
 
 
 def edits_of(
@@ -205,10 +241,13 @@ def edits_of(
 
     edits = {NO_EVIDENCE: history.at(no_evidence.tolist())}
     if len(removed):
-        edits[NO_OTHERS] = history.at(np.setdiff1d(np.arange(n), removed).tolist())
+        all_places = np.arange(n)
+        remaining = np.setdiff1d(all_places, removed)
+        edits[NO_OTHERS] = history.at(remaining.tolist())
     if other_post is not None and n < most:
         edits["post_inserted"] = with_post(history, other_post, place)
         edits["post_appended"] = with_post(history, other_post, n)
+    # One post has no order and no half.
     if n > 1:
         half = (n + 1) // 2
         edits["shuffled"] = history.at(order.tolist())
@@ -221,13 +260,19 @@ def edits_of(
 
 def with_post(history: History, post: str, place: int) -> History:
     """A history with a post added at a place, at the time of the post that was there or the last one."""
-    time = history.times[place : place + 1] or history.times[-1:]
+    time_there = history.times[place : place + 1]
+    last_time = history.times[-1:]
     post_id = ("",) if history.ids else ()
     return History(
-        (*history.posts[:place], post, *history.posts[place:]),
-        (*history.times[:place], *time, *history.times[place:]),
-        (*history.ids[:place], *post_id, *history.ids[place:]),
+        posts=_with_added(history.posts, (post,), place),
+        times=_with_added(history.times, time_there or last_time, place),
+        ids=_with_added(history.ids, post_id, place),
     )
+
+
+def _with_added(strings: tuple[str, ...], added: tuple[str, ...], place: int) -> tuple[str, ...]:
+    """Strings with others at a place among them."""
+    return (*strings[:place], *added, *strings[place:])
 
 
 def _conditions(corpus: Corpus) -> list[str]:
@@ -247,11 +292,12 @@ def _outcomes(before: float, after: Mapping[str, float]) -> Iterator[tuple[str, 
             level = before
             has_passed = abs(score - before) <= TOLERANCE + _ROUNDING
 
+        # Of an edit that may change the score, no outcome is a failure.
         passed, failed = ("passed", "failed") if EDITS[edit] else ("unchanged", "changed")
+        outcome = passed if has_passed else failed
         if np.isnan([level, score]).any():
-            yield edit, "unanswered"
-        else:
-            yield edit, passed if has_passed else failed
+            outcome = "unanswered"
+        yield edit, outcome
 
 
 def _edit_rate(
@@ -273,7 +319,13 @@ def _edit_rate(
         counts[name] = int((outcome == name).sum())
 
     rate = Rate(int(hits.sum()), int(judged.sum()))
-    interval = ratio_interval(hits[judged], np.ones(rate.n), clusters.at(judged), among=among)
+    interval = ratio_interval(
+        hits[judged],
+        np.ones(rate.n),
+        clusters.at(judged),
+        among=among,
+    )
+    # Shown are the failed cases of a check, and the changed ones of any other edit.
     return measured_rate(
         "history_pass_rate" if kind else "history_change_rate",
         rate,
@@ -289,30 +341,59 @@ def _examples(cases: pl.DataFrame, kind: str, *, outcome: str) -> list[str]:
     moved = pl.col("after") - pl.col("before")
     # A DIR case fails the more, the less the score falls.
     distance = moved if kind == "DIR" else moved.abs()
-    shown = cases.filter(pl.col("outcome") == outcome)
-    return shown.sort(distance, descending=True, maintain_order=True)["id"].head(EXAMPLES).to_list()
+    of_outcome = cases.filter(pl.col("outcome") == outcome)
+    furthest_first = of_outcome.sort(distance, descending=True, maintain_order=True)
+    return furthest_first["id"].head(EXAMPLES).to_list()
 
 
 def _edit_shift(cases: pl.DataFrame, edit: str, clusters: Clusters, where: Mapping[str, str]) -> Finding:
     """The mean change of the score."""
-    judged = cases["outcome"].to_numpy() != "unanswered"
-    shifts: FloatArray = (cases["after"] - cases["before"]).to_numpy()[judged]
-    mean = float(shifts.mean()) if len(shifts) else np.nan
-    interval = mean_interval(shifts, clusters.at(judged))
-    return measured("history_shift", mean, len(shifts), interval, _where_of_edit(where, edit))
+    outcome = cases["outcome"].to_numpy()
+    judged = outcome != "unanswered"
+    all_shifts = cases["after"] - cases["before"]
+    shifts: FloatArray = all_shifts.to_numpy()[judged]
+    return measured(
+        "history_shift",
+        _mean(shifts),
+        len(shifts),
+        mean_interval(shifts, clusters.at(judged)),
+        _where_of_edit(where, edit),
+    )
 
 
 def _where_of_edit(where: Mapping[str, str], edit: str) -> dict[str, str]:
-    kind = {"kind": EDITS[edit]} if EDITS[edit] else {}
-    return {**where, "edit": edit, **kind}
+    """The keys of an edit; only a check has a kind."""
+    keys = {**where, "edit": edit}
+    if EDITS[edit]:
+        keys["kind"] = EDITS[edit]
+    return keys
+
+
+def _mean(values: FloatArray) -> float:
+    """The mean, NaN of no values."""
+    return float(values.mean()) if len(values) else np.nan
 
 
 def _evidence_effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str, str]) -> Finding:
     """How much lower the score is without the evidence than without as many other posts."""
     without_others = cases.filter(pl.col("edit") == NO_OTHERS).select("row", "after")
     without_evidence = cases.filter(pl.col("edit") == NO_EVIDENCE).select("row", "after")
-    joined = without_others.join(without_evidence, on="row", how="inner", maintain_order="left").drop_nans()
-    effects: FloatArray = (joined["after"] - joined["after_right"]).to_numpy()
-    mean = float(effects.mean()) if len(effects) else np.nan
-    interval = mean_interval(effects, clusters.at(joined["row"].to_numpy()))
-    return measured("evidence_effect", mean, len(effects), interval, where)
+    joined = without_others.join(
+        without_evidence,
+        on="row",
+        how="inner",
+        maintain_order="left",
+    )
+    # Both edits must have a score: a mean over one side alone would compare different authors.
+    answered = joined.drop_nans()
+
+    differences = answered["after"] - answered["after_right"]
+    effects: FloatArray = differences.to_numpy()
+    units = clusters.at(answered["row"].to_numpy())
+    return measured(
+        "evidence_effect",
+        _mean(effects),
+        len(effects),
+        mean_interval(effects, units),
+        where,
+    )

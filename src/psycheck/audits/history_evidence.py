@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 import polars as pl
@@ -36,59 +37,91 @@ class PostEvidence:
         posts = posts_of(corpus)
         symptom_weights = weights_of(posts)
         lengths = [len(history.posts) for history in _histories(corpus)]
-        ends = np.cumsum(lengths)
+        # Where the posts of the next author begin: none begins after the last one.
+        starts = np.cumsum(lengths)[:-1]
 
         columns: list[pl.Series] = []
         strongest = np.zeros(len(posts))
         for label, condition in self.conditions.items():
             weights = self._weights_for(condition, symptom_weights)
             strongest = np.maximum(strongest, weights)
-            by_author = [part.tolist() for part in np.split(weights, ends[:-1])]
-            columns.append(pl.Series(EVIDENCE + label, by_author, pl.List(pl.Float64)))
+            by_author = [part.tolist() for part in np.split(weights, starts)]
+            column = pl.Series(EVIDENCE + label, by_author, pl.List(pl.Float64))
+            columns.append(column)
 
         author_of_post = np.repeat(np.arange(len(corpus)), lengths)
-        others = self._posts_by_others(posts, author_of_post, is_free=strongest < CUT, authors=len(corpus))
-        columns.append(pl.Series(OTHER_POST, others, pl.String))
-        return replace(corpus, table=corpus.table.with_columns(*columns))
+        other_posts = self._posts_by_others(
+            posts,
+            author_of_post,
+            is_free=strongest < CUT,
+            authors=len(corpus),
+        )
+        columns.append(pl.Series(OTHER_POST, other_posts, pl.String))
+        table = corpus.table.with_columns(*columns)
+        return replace(corpus, table=table)
 
     def _weights_for(self, condition: str, symptom_weights: FloatArray) -> FloatArray:
         """The weight of each post for a condition, (posts,); `symptom_weights` is (posts, symptoms)."""
         symptoms = [symptom.name for symptom in self.graph.of(condition)]
-        columns = [self.weights.labels.index(name) for name in symptoms if name in self.weights.labels]
+        model_symptoms = self.weights.labels
+        # A model may not know all symptoms of the graph; of none of them, a post is no evidence.
+        columns = [model_symptoms.index(name) for name in symptoms if name in model_symptoms]
         strongest: FloatArray = symptom_weights[:, columns].max(axis=1, initial=0.0)
         return strongest
 
     def _posts_by_others(
-        self, posts: Sequence[str], author_of_post: np.ndarray, *, is_free: np.ndarray, authors: int
+        self,
+        posts: Sequence[str],
+        author_of_post: np.ndarray,
+        *,
+        is_free: np.ndarray,
+        authors: int,
     ) -> list[str | None]:
         """For each author the next free post of a shuffled list that another author wrote."""
-        free = np.random.default_rng(self.seed).permutation(np.flatnonzero(is_free))
-        others: list[str | None] = []
+        rng = np.random.default_rng(self.seed)
+        free_places = rng.permutation(np.flatnonzero(is_free))
+
+        other_posts: list[str | None] = []
         for author in range(authors):
-            in_turn = (free[(author + k) % len(free)] for k in range(len(free)))
-            place = next((place for place in in_turn if author_of_post[place] != author), None)
-            others.append(None if place is None else posts[place])
-        return others
+            # From another place of the list for each author, so that not all get the same post.
+            start = author % max(1, len(free_places))
+            in_turn = chain(free_places[start:], free_places[:start])
+            by_others = (place for place in in_turn if author_of_post[place] != author)
+            first_place = next(by_others, None)
+            post = None
+            if first_place is not None:
+                post = posts[first_place]
+            other_posts.append(post)
+        return other_posts
 
 
 def open_evidence_of_posts(spec: str, labels: Sequence[str], seed: int) -> PostEvidence | None:
     """The evidence for the labels that are conditions of the graph; None where none is."""
-    graph = read_graph(parse_spec(spec)[2].get("graph"))
-    conditions = {label: graph.named(label) for label in labels}
-    conditions_of_graph = {label: condition for label, condition in conditions.items() if condition}
-    if not conditions_of_graph:
+    _, _, options = parse_spec(spec)
+    graph = read_graph(options.get("graph"))
+    conditions: dict[str, str] = {}
+    for label in labels:
+        condition = graph.named(label)
+        if condition:
+            conditions[label] = condition
+
+    # Before the model of posts is opened: it takes seconds.
+    if not conditions:
         return None
     return PostEvidence(
         weights=open_post_symptoms(spec),
         graph=graph,
-        conditions=conditions_of_graph,
+        conditions=conditions,
         seed=seed,
     )
 
 
 def posts_of(corpus: Corpus) -> list[str]:
     """The posts of all authors, one after the other."""
-    return [post for history in _histories(corpus) for post in history.posts]
+    posts: list[str] = []
+    for history in _histories(corpus):
+        posts += history.posts
+    return posts
 
 
 def _histories(corpus: Corpus) -> list[History]:

@@ -4,7 +4,7 @@ read → **plan jobs** → score → **judge** → run → page → write: `plan
 the line that `psycheck audit` walks (docs/architecture.md).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -59,7 +59,10 @@ class PlannedRun:
     @property
     def measures(self) -> set[str | Measure]:
         """The measures that findings can have."""
-        measures = {measure for audit, _ in self.jobs for measure in audit.measures} | {"caution"}
+        measures: set[str | Measure] = {"caution"}
+        for audit, _ in self.jobs:
+            measures.update(audit.measures)
+        # Both make figures across corpora, which no single audit reports.
         if {"accuracy", "pass_rate"} <= measures:
             measures |= {*ACROSS}
         return measures
@@ -67,7 +70,11 @@ class PlannedRun:
     @property
     def tags(self) -> set[str]:
         """The tags of all checks, which are keys of their findings."""
-        return {tag for suite in self.suites for check in suite.checks for tag in check.tags}
+        tags: set[str] = set()
+        for suite in self.suites:
+            for check in suite.checks:
+                tags.update(check.tags)
+        return tags
 
     @property
     def grounding(self) -> tuple[Grounding, ...]:
@@ -84,18 +91,27 @@ class PlannedRun:
             yield from Sample(self.jobs, any_sample.calls).pieces(None)
             return
 
-        corpora = [*self.dev, *(corpus for _, corpus in self.jobs)]
-        total = sum(len(corpus) for corpus in corpora) or 1
+        job_corpora = [corpus for _, corpus in self.jobs]
+        total = sum(len(corpus) for corpus in [*self.dev, *job_corpora]) or 1
         done = 0
         for corpus in self.dev:
             done += len(corpus)
             yield done / total, corpus.items
-        # Kind by kind: what shares a batch, and so its padding, does not depend on how corpora are judged.
-        kinds = list(dict.fromkeys(map(type, self.audits)))
-        for audit, corpus in sorted(self.jobs, key=lambda job: kinds.index(type(job[0]))):
+
+        for audit, corpus in self._jobs_by_kind():
             for piece in corpus.slices():
                 done += len(piece)
                 yield done / total, audit.ask(piece)
+
+    def _jobs_by_kind(self) -> list[Job]:
+        """The jobs kind by kind: what shares a batch, and so its padding, does not depend on the corpora."""
+        kinds = list(dict.fromkeys(map(type, self.audits)))
+
+        def place_of_kind(job: Job) -> int:
+            audit, _ = job
+            return kinds.index(type(audit))
+
+        return sorted(self.jobs, key=place_of_kind)
 
     def rounds(self, scores: Scores) -> Iterator[Piece]:
         """The texts that a model is asked for within its budget, round by round."""
@@ -107,13 +123,17 @@ def plan_jobs(
     corpora: Sequence[Corpus],
     settings: Settings,
     audit_objects: Sequence[Audit] = (),
+    more_suites: Sequence[Suite] = (),
 ) -> PlannedRun:
     """Check models and corpora, align their labels, let the audits prepare themselves, and list the jobs.
+
+    `more_suites` are tested besides those that the settings name.
 
     Everything that can be refused is refused here, before anything is scored.
     """
     corpora = as_taken(corpora, models)
-    suites, notes = _suites(corpora, settings)
+    # Cheap checks come first: preparing an audit may open another model.
+    suites, notes = _suites(corpora, settings, more_suites)
     _refuse_repeated_names(models, corpora, suites)
     _refuse_empty(corpora)
 
@@ -129,6 +149,7 @@ def plan_jobs(
         *notes,
     ]
 
+    # Thresholds are chosen on dev, so dev must not be judged with them.
     judged_corpora = alignment.corpora
     dev: tuple[Corpus, ...] = ()
     if settings.threshold == DEV:
@@ -148,7 +169,8 @@ def plan_jobs(
     samples: dict[str, Sample] = {}
     if settings.budget is not None:
         refuse_too_few(jobs, settings.budget)
-        samples = {model.name: Sample(jobs, settings.budget, settings.until) for model in models}
+        for model in models:
+            samples[model.name] = Sample(jobs, settings.budget, settings.until)
 
     return PlannedRun(
         models=tuple(models),
@@ -166,14 +188,19 @@ def plan_jobs(
 
 
 def judge_jobs(
-    planned: PlannedRun, scores: Sequence[Scores]
+    planned: PlannedRun,
+    scores: Sequence[Scores],
 ) -> tuple[list[Finding], dict[str, pl.DataFrame]]:
     """The findings and the tables of all jobs, model by model."""
     findings: list[Finding] = []
     tables: dict[str, list[pl.DataFrame]] = {}
     standings: list[Any] = []
     for view in scores:
-        jobs = planned.samples[view.model].jobs() if planned.samples else planned.jobs
+        jobs: Iterable[Job] = planned.jobs
+        if planned.samples:
+            # With a budget each model was asked about texts of its own.
+            jobs = planned.samples[view.model].jobs()
+
         for audit, corpus in jobs:
             judgement = audit.judge(corpus, view)
             if is_own(audit):
@@ -182,11 +209,13 @@ def judge_jobs(
             findings += judgement.findings
             standings += judgement.standings
             for name, table in judgement.tables.items():
-                tables.setdefault(name, []).append(table)
+                parts = tables.setdefault(name, [])
+                parts.append(table)
 
     # Which check is the weakest is known only among all models, corpora and suites of the run.
     findings = mark_weakest(findings, standings)
-    return findings, {name: pl.concat(parts) for name, parts in tables.items()}
+    joined_tables = {name: pl.concat(parts) for name, parts in tables.items()}
+    return findings, joined_tables
 
 
 def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]:
@@ -196,22 +225,27 @@ def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]
         if not isinstance(model, FewShot) or model.pool is None:
             continue
         for corpus in corpora:
-            notes += [f"{model.name}: {note}" for note in model.pool.check(corpus.name, corpus.texts)]
+            notes_of_pool = model.pool.check(corpus.name, corpus.texts)
+            notes += [f"{model.name}: {note}" for note in notes_of_pool]
     return notes
 
 
-def _suites(corpora: Sequence[Corpus], settings: Settings) -> tuple[tuple[Suite, ...], list[str]]:
+def _suites(
+    corpora: Sequence[Corpus], settings: Settings, more_suites: Sequence[Suite]
+) -> tuple[tuple[Suite, ...], list[str]]:
     """The suites that the audits test, with notes; none where models score histories.
 
     Suites are left out at once there: one for texts may test a label that a model of histories does not have.
     """
     if not tests_suites(settings.audits):
         return (), []
-    suites = tuple(read_suite(name) for name in settings.suites)
-    if any(corpus.histories for corpus in corpora):
-        notes = [f"not judged by audit 'behaviour:{suite.name}': {NOT_FOR_HISTORIES}" for suite in suites]
-        return (), notes
-    return suites, []
+
+    suites = (*map(read_suite, settings.suites), *more_suites)
+    has_histories = any(corpus.histories for corpus in corpora)
+    if not has_histories:
+        return suites, []
+    notes = [f"not judged by audit 'behaviour:{suite.name}': {NOT_FOR_HISTORIES}" for suite in suites]
+    return (), notes
 
 
 def _jobs(context: RunContext, audits: Sequence[Audit]) -> tuple[list[Job], list[str]]:
@@ -223,7 +257,9 @@ def _jobs(context: RunContext, audits: Sequence[Audit]) -> tuple[list[Job], list
         job_corpus, fit_notes = _job_corpus(corpus, context)
         notes += fit_notes
         for audit in audits:
-            reason = audit.skips(job_corpus) if isinstance(audit, Selective) else None
+            reason = None
+            if isinstance(audit, Selective):
+                reason = audit.skips(job_corpus)
             if reason:
                 skipped.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
             else:
@@ -237,23 +273,34 @@ def _job_corpus(corpus: Corpus, context: RunContext) -> tuple[Corpus, list[str]]
     notes: list[str] = []
     if settings.fit and not corpus.histories:
         readers = [model.read for model in context.models if isinstance(model, Windowed)]
-        checks = [check for suite in context.suites for check in suite.checks]
-        sentences = [sentence for check in checks for sentence in check.sentences]
+        sentences: list[str] = []
+        for suite in context.suites:
+            for check in suite.checks:
+                sentences += check.sentences
+
+        # Room for the longest sentence of all checks, so that each text is shortened once.
         corpus, shortened = fit_texts(corpus, readers, sentences)
         if shortened:
             texts = counted(shortened, "text")
             notes.append(f"{corpus.name}: {texts} shortened so that added sentences are read")
     if settings.budget is not None:
+        # The first texts of a random order are a random sample, however many the budget allows.
         corpus = corpus.shuffled(settings.seed)
     return corpus, notes
 
 
 def _refuse_repeated_names(
-    models: Sequence[Model], corpora: Sequence[Corpus], suites: Sequence[Suite]
+    models: Sequence[Model],
+    corpora: Sequence[Corpus],
+    suites: Sequence[Suite],
 ) -> None:
-    _refuse_repeated("model", [model.name for model in models], "append ?name=NAME to the model")
-    _refuse_repeated("corpus", [corpus.name for corpus in corpora], "write NAME=PATH")
-    _refuse_repeated("suite", [suite.name for suite in suites], "set `name` in the suite file")
+    """Refuse two of one name: findings are told apart by names alone."""
+    model_names = [model.name for model in models]
+    corpus_names = [corpus.name for corpus in corpora]
+    suite_names = [suite.name for suite in suites]
+    _refuse_repeated("model", model_names, "append ?name=NAME to the model")
+    _refuse_repeated("corpus", corpus_names, "write NAME=PATH")
+    _refuse_repeated("suite", suite_names, "set `name` in the suite file")
 
 
 def _refuse_repeated(what: str, names: Sequence[str], remedy: str) -> None:
@@ -282,13 +329,17 @@ def _left_out_notes(corpora: Sequence[Corpus]) -> Iterator[str]:
 def _brought_notes(corpora: Sequence[Corpus], models: Sequence[Model]) -> Iterator[str]:
     """What corpora and models say about themselves."""
     for corpus in corpora:
-        yield from (f"{corpus.name}: {note}" for note in corpus.notes)
+        for note in corpus.notes:
+            yield f"{corpus.name}: {note}"
     for model in models:
-        yield from (f"{model.name}: {note}" for note in capabilities_of(model).notes)
+        for note in capabilities_of(model).notes:
+            yield f"{model.name}: {note}"
 
 
 def _trained_on_notes(
-    trained_on: Mapping[str, Sequence[str]], models: Sequence[Model], corpora: Sequence[Corpus]
+    trained_on: Mapping[str, Sequence[str]],
+    models: Sequence[Model],
+    corpora: Sequence[Corpus],
 ) -> list[str]:
     """Refuse a model that this run does not have; note corpora that it does not have, as it need not."""
     model_names = [model.name for model in models]
@@ -302,18 +353,29 @@ def _trained_on_notes(
                 allowed=nearest(model, model_names),
             )
 
+    training_names: dict[str, None] = {}
+    for names in trained_on.values():
+        training_names.update(dict.fromkeys(names))
+
     notes: list[str] = []
-    named = dict.fromkeys(name for names in trained_on.values() for name in names)
-    for name in named:
-        if name not in corpus_names:
-            note = f"trained_on: '{name}' is not a corpus of this run"
-            suggestion = neighbours(name, corpus_names)
-            notes.append("; ".join(filter(None, (note, suggestion))))
+    for name in training_names:
+        if name in corpus_names:
+            continue
+        note = f"trained_on: '{name}' is not a corpus of this run"
+        suggestion = neighbours(name, corpus_names)
+        if suggestion:
+            note += f"; {suggestion}"
+        notes.append(note)
     return notes
 
 
 def with_grounds(planned: PlannedRun, audit: Grounding, corpora: Sequence[Corpus]) -> PlannedRun:
     """The run in which an audit judges corpora that hold what it needed to know before asking."""
-    grounded = iter(corpora)
-    jobs = [(job[0], next(grounded)) if job[0] is audit else job for job in planned.jobs]
+    # In the order of the jobs: the audit was handed the corpora of its jobs in that order.
+    grounded_corpora = iter(corpora)
+    jobs: list[Job] = []
+    for job_audit, job_corpus in planned.jobs:
+        if job_audit is audit:
+            job_corpus = next(grounded_corpora)
+        jobs.append((job_audit, job_corpus))
     return replace(planned, jobs=tuple(jobs))

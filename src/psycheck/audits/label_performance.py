@@ -5,13 +5,14 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from psycheck.audits.decisions import alike_flags, decisions_against_chance, ranking_against_chance
 from psycheck.audits.figures import measured
 from psycheck.core.arrays import FloatArray
 from psycheck.core.finding import Finding, Interval
 from psycheck.statistics import calibration
 from psycheck.statistics import classification as measure
 from psycheck.statistics.classification import BoolArray, Confusion, Measured, classification_intervals
-from psycheck.statistics.clustered import Clusters, difference_interval, paired_p, ratio_interval
+from psycheck.statistics.clustered import Clusters, difference_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate
 from psycheck.statistics.intervals import UNKNOWN
 
@@ -23,7 +24,8 @@ Mistake = tuple[float, str]  # how far the score was off, and the id of the text
 class LabelAnswers:
     """Annotations and answers for one label, all (n,): targets, scores and decisions, NaN where unknown.
 
-    `seed` is for the noise of the calibration error and for tests that turn signs.
+    `seed` is for the noise of the calibration error. `claims` counts the models, corpora and labels of the
+    run, among which a verdict names some.
     """
 
     ids: list[str]
@@ -33,6 +35,7 @@ class LabelAnswers:
     clusters: Clusters
     where: Mapping[str, str]
     seed: int
+    claims: int = 1
 
     @property
     def firm_targets(self) -> FloatArray:
@@ -57,7 +60,7 @@ def label_findings(answers: LabelAnswers) -> list[Finding]:
     counts = _counts(answers, confusion)
     findings = [
         *_figures(answers, confusion, counts),
-        *against_trivial(answers, counts),
+        *decision_findings(answers, counts),
         _prevalence(answers, counts),
     ]
     if counts["unanswered"]:
@@ -121,8 +124,8 @@ def _values(answers: LabelAnswers, confusion: Confusion) -> dict[str, Measured]:
     """Every measure of one label."""
     targets = answers.firm_targets
     scores = answers.scores
-    ece = calibration.expected_calibration_error(targets, scores)
-    noise = calibration.calibration_noise(targets, scores, seed=answers.seed)
+    ece = calibration.expected_calibration_error(answers.targets, scores)
+    noise = calibration.calibration_noise(answers.targets, scores, answers.clusters, seed=answers.seed)
     return {
         "accuracy": measure.accuracy(confusion),
         "precision": measure.precision(confusion),
@@ -163,15 +166,48 @@ def _most_confident(mistakes: Sequence[Mistake]) -> list[str]:
     return [text_id for _, text_id in ranked[:MOST_EXAMPLES]]
 
 
-def against_trivial(answers: LabelAnswers, counts: Mapping[str, int]) -> list[Finding]:
-    """Accuracy minus that of always giving the commoner answer, and whether that could be chance.
+def decision_findings(answers: LabelAnswers, counts: Mapping[str, int]) -> list[Finding]:
+    """What the claims on a label rest on: shares predicted and annotated 1, ranking and decisions apart.
 
-    Where the corpus does not show which answer is the commoner one (the interval of its share holds 0.5),
-    the interval reaches around those of both answers: choosing the better one by chance is no weakness.
+    `decided_1_share` carries the flags "constant" (one score for all texts), "one_decision" and
+    "nearly_one_decision". The intervals of AUC and of balanced accuracy hold for all models, corpora and
+    labels of the run together.
     """
     usable = answers.usable
     if not usable.any():
         return []
+    decided_1 = answers.decided[usable] == 1
+    yes = answers.yes[usable]
+    units = answers.clusters.at(usable)
+
+    share = Rate(int(decided_1.sum()), len(decided_1))
+    interval = ratio_interval(decided_1, np.ones(share.n), units)
+    flags = alike_flags(answers.scores[usable], decided_1, yes, units)
+    findings = [
+        measured("decided_1_share", share.value, share.n, interval, answers.where, counts, flags=flags),
+        _over_trivial(answers, counts),
+    ]
+    if yes.all() or not yes.any():
+        return findings
+
+    among = 2 * answers.claims
+    areas = {
+        "auc": ranking_against_chance(yes, answers.scores[usable], units, among=among),
+        "hard_auc": decisions_against_chance(yes, decided_1, units, among=among),
+    }
+    for name, area in areas.items():
+        measure_name = f"{name}_among_claims"
+        findings.append(measured(measure_name, area.value, share.n, area.interval, answers.where, counts))
+    return findings
+
+
+def _over_trivial(answers: LabelAnswers, counts: Mapping[str, int]) -> Finding:
+    """Accuracy minus that of always giving the commoner answer: information, as a sound screener may lose.
+
+    Where the corpus does not show which answer is the commoner one (the interval of its share holds 0.5),
+    the interval reaches around those of both answers.
+    """
+    usable = answers.usable
     yes = answers.yes[usable]
     units = answers.clusters.at(usable)
     right = answers.decided[usable] == yes
@@ -182,16 +218,9 @@ def against_trivial(answers: LabelAnswers, counts: Mapping[str, int]) -> list[Fi
     is_commoner_answer_unclear = low <= 0.5 <= high
     trivial_answers = (yes, ~yes) if is_commoner_answer_unclear else (trivial_right,)
     interval = _around_all(right, trivial_answers, units)
-
-    flags = ("constant",) if np.ptp(answers.scores[usable]) == 0 else ()
     all_counts = {**counts, "trivial_right": int(trivial_right.sum()), "right": int(right.sum())}
     gain = float(right.mean() - trivial_right.mean())
-    p = paired_p(right.astype(np.float64) - trivial_right, units, seed=answers.seed)
-    where = answers.where
-    return [
-        measured("accuracy_over_trivial", gain, n, interval, where, all_counts, flags=flags),
-        measured("accuracy_over_trivial_p", p, n, UNKNOWN, where, all_counts, flags=flags),
-    ]
+    return measured("accuracy_over_trivial", gain, n, interval, answers.where, all_counts)
 
 
 def _around_all(right: BoolArray, trivial_answers: Sequence[BoolArray], units: Clusters) -> Interval:
@@ -229,17 +258,17 @@ def f1_bounds(
 def _reliability_curve(answers: LabelAnswers) -> Iterator[Finding]:
     """The reliability curve: in each bin that has texts, the share annotated 1 beside the mean score."""
     bin_of_text = calibration.bin_of(answers.scores)
-    usable = answers.usable
-    yes = answers.yes
-    for number, score_bin in enumerate(calibration.reliability(answers.firm_targets, answers.scores), 1):
+    answered = ~(np.isnan(answers.targets) | np.isnan(answers.scores))
+    targets = np.where(answered, answers.targets, 0.0)
+    for number, score_bin in enumerate(calibration.reliability(answers.targets, answers.scores), 1):
         if not score_bin.n:
             continue
-        inside = usable & (bin_of_text == number - 1)
+        inside = answered & (bin_of_text == number - 1)
         yield measured(
             "reliability",
             score_bin.share,
             score_bin.n,
-            ratio_interval(yes & inside, inside, answers.clusters),
+            ratio_interval(targets * inside, inside, answers.clusters),
             {
                 **answers.where,
                 "bin": str(number),

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from psycheck.audits.cases import FAILED, OUTCOMES, PASSED, Cases, applies_to
+from psycheck.audits.decisions import CONSTANT
 from psycheck.audits.figures import measured, measured_rate
 from psycheck.audits.suite import Check
 from psycheck.core.corpus import Corpus
@@ -19,6 +20,8 @@ from psycheck.statistics.significance import holm
 
 ALPHA: Final = 0.05
 AMONG: Final = "pass_rate_among_checks"
+NOT_EVIDENCE: Final = "not_evidence"
+TOLERANCE: Final = 0.05  # a smaller share of failures is no weakness
 _MOST_EXAMPLES: Final = 50
 _CASE_COLUMNS: Final = ("model", "corpus", "suite", "check", "kind")
 
@@ -107,6 +110,26 @@ def compare_with_unedited(
             flag = "harmed" if change.value < 0 else "helped"
             compared[k] = replace(compared[k], flags=(*compared[k].flags, flag))
     return compared
+
+
+def mark_not_evidence(rates: Sequence[Finding], alike: Mapping[str, tuple[str, ...]]) -> list[Finding]:
+    """Flag the rates that nearly constant decisions alone explain; `alike` has their flags by label."""
+    marked: list[Finding] = []
+    for rate in rates:
+        flags = alike.get(rate.where["label"], ())
+        # A DIR check looks at scores, which may move where decisions do not.
+        explains = CONSTANT in flags if rate.where["kind"] == "DIR" else bool(flags)
+        if rate.tested and explains and not _moved_by_edit(rate):
+            rate = replace(rate, flags=(*rate.flags, NOT_EVIDENCE))
+        marked.append(rate)
+    return marked
+
+
+def _moved_by_edit(rate: Finding) -> bool:
+    """Whether an edit is shown to change what the model decides, which a constant decision cannot explain."""
+    if rate.where["kind"] == "MFT":
+        return bool({"harmed", "helped"} & set(rate.flags))
+    return rate.interval is not None and rate.interval[1] < 1 - TOLERANCE
 
 
 def outcome_matrix(all_cases: Sequence[Cases], texts: int) -> NDArray[np.int8]:

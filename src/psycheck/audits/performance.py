@@ -22,7 +22,9 @@ from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.multilabel import label_figures
 
 # What scores of 0 and 1 alone cannot tell.
-GRADED = frozenset(("auc", "average_precision", "brier", "log_loss", "ece", "reliability"))
+GRADED = frozenset(
+    ("auc", "auc_among_claims", "average_precision", "brier", "log_loss", "ece", "reliability")
+)
 HARD = "AUC, average precision, Brier score, log loss and calibration are not available"
 _MOST_LISTED = 10  # labels in a message
 
@@ -34,6 +36,7 @@ class Performance:
     A score of at least `threshold` is a predicted 1; of exclusive classes the largest score is. A soft label
     of exactly 0.5 is undecided: it is counted and left out. Intervals are clustered by author, or by text
     where no author is known (`statistics.clustered`); `seed` is for the noise of the calibration error.
+    `places` is the number of models times corpora of the run, for which the claims allow.
     """
 
     name: ClassVar = "performance"
@@ -43,7 +46,7 @@ class Performance:
         *("accuracy", "precision", "recall", "f1", "macro_f1", "auc", "average_precision"),
         *("weighted_precision", "weighted_f1"),
         *("brier", "log_loss", "ece", "hard_brier", "hard_auc", "prevalence", "f1_worst", "f1_best"),
-        *("accuracy_over_trivial", "accuracy_over_trivial_p", "accuracy_over_trivial_p_holm"),
+        *("decided_1_share", "auc_among_claims", "hard_auc_among_claims", "accuracy_over_trivial"),
         *("hamming", "exact_match", "macro_f1_across_labels", "weighted_precision_across_labels"),
         *("weighted_recall_across_labels", "weighted_f1_across_labels", "reliability", "threshold"),
         *ITEM_MEASURES,
@@ -52,6 +55,7 @@ class Performance:
     section = staticmethod(performance_section)
     threshold: float = 0.5
     seed: int = 0
+    places: int = 1
 
     @classmethod
     def prepare(cls, context: RunContext, options: None, /) -> list["Performance"]:
@@ -60,7 +64,8 @@ class Performance:
             for corpus in context.corpora:
                 if corpus.labels:
                     shared_labels(corpus, model, labels)
-        return [cls(context.settings.fixed_threshold, context.settings.seed)]
+        settings = context.settings
+        return [cls(settings.fixed_threshold, settings.seed, context.places)]
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
@@ -90,7 +95,7 @@ class Performance:
         label_scores = all_scores[:, columns]
         decided = all_decided[:, columns]
         where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
-        clusters = Clusters.of(corpus.units())
+        clusters = Clusters.of(corpus.units(), corpus.copies())
         ids = corpus.ids
 
         findings: list[Finding] = []
@@ -104,6 +109,7 @@ class Performance:
                 clusters=clusters,
                 where={**where, "label": label},
                 seed=self.seed,
+                claims=self.places * len(labels),
             )
             tables.append(_predictions(answers))
             for finding in label_findings(answers):

@@ -59,7 +59,7 @@ class Settings(Limits):
     trained_on: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     budget: Annotated[int, AT_LEAST_1] | None = None
     until: Width | None = None
-    evidence: str = "symptoms:descriptions"
+    evidence: str = "symptoms:default"
     engine: str = LOCAL
 
     @property
@@ -222,7 +222,7 @@ def _checked_gate(gate: Gate, home: Path, place: str) -> Gate:
             where=place,
             allowed="min, max or no_worse_than",
         )
-    if gate.tolerance and not gate.no_worse_than:
+    if gate.tolerance is not None and not gate.no_worse_than:
         raise BadInput(
             "the gate has a tolerance but no baseline",
             code="gate.tolerance-without-baseline",

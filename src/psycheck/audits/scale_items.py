@@ -23,27 +23,35 @@ def scale_items(labels: Sequence[str]) -> dict[str, tuple[str, str]]:
     scale_and_number: dict[str, tuple[str, int]] = {}
     numbers_of_scale: dict[str, set[int]] = {}
     for label in labels:
+        # "phq9_3" is item 3 of the scale "phq9".
         match = _ITEM.fullmatch(label)
-        if match:
-            scale, number = match[1], int(match[2])
-            scale_and_number[label] = (scale, number)
-            numbers_of_scale.setdefault(scale, set()).add(number)
+        if not match:
+            continue
+        scale = match[1]
+        number = int(match[2])
+        scale_and_number[label] = (scale, number)
+        numbers = numbers_of_scale.setdefault(scale, set())
+        numbers.add(number)
 
     items: dict[str, tuple[str, str]] = {}
     for label, (scale, number) in scale_and_number.items():
         # A name that happens to end in a number is not a scale: a scale is numbered from 1 without gaps.
         numbers = numbers_of_scale[scale]
-        if len(numbers) > 1 and numbers == set(range(1, len(numbers) + 1)):
+        without_gaps = set(range(1, len(numbers) + 1))
+        if len(numbers) > 1 and numbers == without_gaps:
             items[label] = (scale, _about(scale, number))
     return items
 
 
 def _about(scale: str, number: int) -> str:
     """The number and the name of an item; only its number if the scale is not a shipped one."""
-    items = read_scale(scale).item if scale in shipped_scales() else ()
+    if scale not in shipped_scales():
+        return str(number)
+    items = read_scale(scale).item
     if number > len(items):
         return str(number)
-    return f"{number}. {items[number - 1].name}"
+    item = items[number - 1]
+    return f"{number}. {item.name}"
 
 
 def item_findings(
@@ -59,38 +67,69 @@ def item_findings(
     Targets and decisions are (n, k); of each item, and of all items of a scale together.
     """
     annotated = firm(targets)
-    for scale in dict.fromkeys(scale for scale, _ in items.values()):
-        columns = [k for k, label in enumerate(labels) if label in items and items[label][0] == scale]
-        for k in columns:
-            here = {**where, "label": labels[k], "scale": scale, "item": items[labels[k]][1]}
-            yield from _errors_in(annotated[:, [k]], decided[:, [k]], clusters, here)
+    columns_of_scale: dict[str, list[int]] = {scale: [] for scale, _ in items.values()}
+    for column, label in enumerate(labels):
+        if label in items:
+            scale, _ = items[label]
+            columns_of_scale[scale].append(column)
+
+    for scale, columns in columns_of_scale.items():
+        for column in columns:
+            label = labels[column]
+            _, item = items[label]
+            where_of_item = {**where, "label": label, "scale": scale, "item": item}
+            yield from _errors_in(
+                annotated[:, [column]],
+                decided[:, [column]],
+                clusters,
+                where_of_item,
+            )
+
+        # All items of a scale with one item are that item.
         if len(columns) > 1:
-            here = {**where, "label": "all", "scale": scale, "item": ALL}
-            yield from _errors_in(annotated[:, columns], decided[:, columns], clusters, here)
+            where_of_scale = {**where, "label": "all", "scale": scale, "item": ALL}
+            yield from _errors_in(
+                annotated[:, columns],
+                decided[:, columns],
+                clusters,
+                where_of_scale,
+            )
 
 
 def _errors_in(
-    annotated: FloatArray, decided: FloatArray, clusters: Clusters, where: Mapping[str, str]
+    annotated: FloatArray,
+    decided: FloatArray,
+    clusters: Clusters,
+    where: Mapping[str, str],
 ) -> Iterator[Finding]:
     """The shares of wrong marks among those annotated 0 and among those annotated 1, all (n, items)."""
     answered = ~np.isnan(decided)
-    unanswered = int((~np.isnan(annotated) & ~answered).sum())
+    is_unanswered = ~np.isnan(annotated) & ~answered
+    unanswered = int(is_unanswered.sum())
+
     absent = answered & (annotated < 0.5)
     present = answered & (annotated > 0.5)
     rated = decided == 1
-    for measure, marks, wrong in (
+    errors = (
         ("item_invented", absent, absent & rated),
         ("item_missed", present, present & ~rated),
-    ):
+    )
+    for measure, marks, wrong in errors:
+        # By text, because marks of one text are not independent.
         marks_of_text = marks.sum(axis=1)
         wrong_of_text = wrong.sum(axis=1)
         n = int(marks_of_text.sum())
         wrong_marks = int(wrong_of_text.sum())
+        counts = {
+            "marks": n,
+            "wrong": wrong_marks,
+            "unanswered": unanswered,
+        }
         yield measured(
             measure,
             wrong_marks / n if n else math.nan,
             n,
             ratio_interval(wrong_of_text, marks_of_text, clusters),
             where,
-            {"marks": n, "wrong": wrong_marks, "unanswered": unanswered},
+            counts,
         )

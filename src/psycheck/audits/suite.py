@@ -1,7 +1,7 @@
 """Behavioural suites: files of checks, validated when read."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.registry import SUITES
 from psycheck.io.settings import NOT_BLANK, Limit, read_settings, read_toml, wrong
+from psycheck.models.fingerprint import hashed, source_hash
 from psycheck.text.edits import Edit, Edited, Span, append, prepend, replace_words
 from psycheck.text.noise import Noise, noise
 from psycheck.text.person import Person, shift_person
@@ -18,6 +19,7 @@ from psycheck.text.person import Person, shift_person
 Kind = Literal["INV", "MFT", "DIR"]
 ExpectationKind = Literal["same_label", "label", "not_down", "not_up", "steady"]
 
+INLINE: Final = "inline"  # the name of a suite that was made in Python
 SHIPPED: Final = Path(__file__).with_name("suites")
 FITS: Final[Mapping[str, tuple[str, ...]]] = {
     "INV": ("same_label",),
@@ -109,12 +111,38 @@ def shipped_suites() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in SHIPPED.glob("*.toml")))
 
 
-def read_suite(name_or_path: str | Path | Suite) -> Suite:
-    """Read a registered suite by name, or a TOML file; errors name the check and the key."""
+def read_suite(name_or_path: str | Path | Suite | Mapping[str, Any]) -> Suite:
+    """Read a registered suite by name, or a TOML file; errors name the check and the key.
+
+    A mapping is the content of such a file.
+    """
     if isinstance(name_or_path, Suite):
         return name_or_path
+    if isinstance(name_or_path, Mapping):
+        return _suite_of(dict(name_or_path), Path(INLINE))
     path = _suite_file(name_or_path)
-    raw = read_toml(path, "suite")
+    return _suite_of(read_toml(path, "suite"), path)
+
+
+def suite_of_checks(checks: Sequence[Check | Mapping[str, Any]], name: str = INLINE) -> Suite:
+    """A suite of checks that were made in Python: objects, or the content of a [[check]] each."""
+    entries = [check for check in checks if not isinstance(check, Check)]
+    made = [check for check in checks if isinstance(check, Check)]
+    read = _suite_of({"name": name, "check": entries}, Path(name)).checks if entries else ()
+
+    marks = [f"{check!r}{[source_hash(edit) for edit in check.edits]}" for check in (*read, *made)]
+    return Suite(
+        name=name,
+        title=name,
+        source="",
+        checks=(*read, *made),
+        fingerprint=hashed(*marks),
+        path=Path(name),
+    )
+
+
+def _suite_of(raw: Mapping[str, Any], path: Path) -> Suite:
+    """The suite that the content of a file describes."""
     file = read_settings(_File, raw, str(path))
     if not file.check:
         raise wrong(

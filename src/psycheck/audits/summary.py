@@ -11,7 +11,7 @@ from psycheck.audits.figures import measured
 from psycheck.core.finding import Finding
 from psycheck.statistics.clustered import Clusters, figure_interval
 from psycheck.statistics.intervals import UNKNOWN
-from psycheck.statistics.significance import holm, pearson, t_test
+from psycheck.statistics.significance import crossed_pearson, holm, pearson, t_test
 
 ACROSS = ("pearson_r", "pearson_p", "t_p")
 GROUPINGS = ("kind", "category", "polarity", "symptom")
@@ -147,10 +147,11 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
 def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """Correlate accuracy with the mean pass rate of MFT and of DIR checks over (model, corpus) pairs.
 
-    For every suite, label and kind: `pearson_r` with its p (`pearson_p`) and Fisher interval, and `t_p` of a
-    paired and of an unpaired t-test between pass rates and accuracy (`where` says which in `test`); the paper
-    fits the unpaired one. Pairs that share a model or a corpus are not independent: read p with care. Checks
-    without cases do not enter a mean. Below 3 pairs everything is NaN, flagged "too_few" (DECK, section 5.2).
+    For every suite, label and kind: `pearson_r` with its interval, clustered by model and by corpus, its p
+    (`pearson_p`), and `t_p` of a paired and of an unpaired t-test between pass rates and accuracy (`where`
+    says which in `test`); the paper fits the unpaired one. All p-values take pairs that share a model or a
+    corpus as independent, as the paper does: read them with care. Checks without cases do not enter a mean.
+    Below 3 pairs everything is NaN, flagged "too_few" (DECK, section 5.2).
     """
     accuracies = _accuracies(findings)
     rates = _rates_by_check_group(findings)
@@ -166,6 +167,7 @@ def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
         correlations += _correlated(
             [math.fsum(rates_of_place[place]) / len(rates_of_place[place]) for place in places],
             [accuracies[(*place, label)] for place in places],
+            places,
             where={"audit": "across", "suite": suite, "label": label, "kind": kind},
             counts={"pairs": len(places), "left_out": len(rates_of_place) - len(places)},
         )
@@ -202,17 +204,22 @@ def _rates_by_check_group(findings: Sequence[Finding]) -> dict[CheckGroup, dict[
 def _correlated(
     pass_rates: Sequence[float],
     accuracies: Sequence[float],
+    places: Sequence[Place],
     *,
     where: Mapping[str, str],
     counts: Mapping[str, int],
 ) -> Iterator[Finding]:
     """Pearson's r and the t-tests between pass rates and accuracies of n pairs of model and corpus."""
     n = len(pass_rates)
-    correlation = pearson(pass_rates, accuracies)
+    models = [model for model, _ in places]
+    corpora = [corpus for _, corpus in places]
+    correlation = crossed_pearson(pass_rates, accuracies, models, corpora)
     interval = None if math.isnan(correlation.interval[0]) else correlation.interval
     flags = _flags(n, is_defined=not math.isnan(correlation.r))
     yield Finding("pearson_r", correlation.r, n, interval, where, counts, flags=flags)
-    yield Finding("pearson_p", correlation.p, n, None, where, counts, flags=flags)
+    # The p-value of the paper, which takes the pairs as independent.
+    published_p = pearson(pass_rates, accuracies).p
+    yield Finding("pearson_p", published_p, n, None, where, counts, flags=flags)
 
     for test in ("paired", "unpaired"):
         p = math.nan

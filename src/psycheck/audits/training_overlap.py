@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from psycheck.core.corpus import Corpus
-from psycheck.core.finding import Finding
+from psycheck.core.finding import Finding, Interval
 from psycheck.core.model import Model, capabilities_of
-from psycheck.corpora.suspicious_figures import MOST_IDS, TABLE, share
+from psycheck.corpora.suspicious_figures import TABLE, ids_at, share
 from psycheck.corpora.text_digests import Matches, TextDigests, can_sign, matches, read_digests, texts_in
 from psycheck.statistics.group_rates import Rate
 
@@ -48,53 +48,53 @@ def training_overlap(models: Sequence[Model], corpora: Sequence[Corpus]) -> Trai
 
 def _cautions(model: str, corpus: Corpus, digests: TextDigests) -> list[Finding]:
     """The caution on a corpus, if enough of its texts were in training."""
-    found = matches(texts_in(corpus.items), digests)
-    seen = found.exact | found.near
-    n = int((~found.short).sum())
+    overlap = matches(texts_in(corpus.items), digests)
+    seen = overlap.exact | overlap.near
+    # Short texts have no digest: nothing is known about them.
+    compared = int((~overlap.short).sum())
     entry = TABLE[CAUTION]
-    if not n or seen.sum() < entry["from"] * n:
+    if not compared or seen.sum() < entry["from"] * compared:
         return []
 
     counts = {
-        "exact": int(found.exact.sum()),
-        "near": int(found.near.sum()),
-        "too_short": int(found.short.sum()),
+        "exact": int(overlap.exact.sum()),
+        "near": int(overlap.near.sum()),
+        "too_short": int(overlap.short.sum()),
     }
-    value = seen.sum() / n
+    share_seen = float(seen.sum() / compared)
+    sentence = entry["sentence"].format(
+        model=model,
+        percent=100 * share_seen,
+        n=compared,
+        **counts,
+    )
     where = {
         "audit": "compare",
         "part": "caution",
         "model": model,
         "corpus": corpus.name,
         "caution": CAUTION,
-        "sentence": entry["sentence"].format(model=model, percent=100 * value, n=n, **counts),
+        "sentence": sentence,
         "command": "",
     }
-    return [
-        Finding(
-            measure="caution",
-            value=float(value),
-            n=n,
-            interval=_interval(corpus, found),
-            where=where,
-            counts=counts,
-            examples=() if corpus.histories else _ids(corpus, found),
-            flags=("caution",),
-        )
-    ]
+    caution = Finding(
+        measure="caution",
+        value=share_seen,
+        n=compared,
+        interval=_interval(corpus, overlap),
+        where=where,
+        counts=counts,
+        # The posts of histories have no ids of their own.
+        examples=() if corpus.histories else ids_at(corpus, np.flatnonzero(seen).tolist()),
+        flags=("caution",),
+    )
+    return [caution]
 
 
-def _interval(corpus: Corpus, found: Matches) -> tuple[float, float]:
+def _interval(corpus: Corpus, overlap: Matches) -> Interval:
     """The interval of the share, clustered by author; posts of histories count by themselves."""
-    seen = found.exact | found.near
+    seen = overlap.exact | overlap.near
+    unclustered = Rate(int(seen.sum()), int((~overlap.short).sum())).interval
     if corpus.histories:
-        return Rate(int(seen.sum()), int((~found.short).sum())).interval
-    figure = share(corpus, seen, ~found.short)
-    return figure.interval or Rate(int(seen.sum()), figure.n).interval
-
-
-def _ids(corpus: Corpus, found: Matches) -> tuple[str, ...]:
-    """The ids of the first texts that were in training."""
-    places = np.flatnonzero(found.exact | found.near)[:MOST_IDS]
-    ids = corpus.ids
-    return tuple(ids[place] for place in places)
+        return unclustered
+    return share(corpus, seen, ~overlap.short).interval or unclustered

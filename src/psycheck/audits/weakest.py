@@ -8,6 +8,7 @@ be as weak: on the same texts they are not shown to lose fewer. Both are the sam
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,8 @@ from psycheck.core.finding import Finding
 from psycheck.statistics.clustered import Clusters, exact_number, ratio_interval
 from psycheck.statistics.intervals import exact
 
-SURE = 2.0  # standard errors of a difference, beyond which one check is weaker than another
+ERROR = 0.05  # of the runs may leave out a check that is as weak
+SURE = 2.0  # standard errors of what is not asked yet
 HARMED = 2.0  # standard errors of an MFT check's change, beyond which a full run calls it harmed
 
 
@@ -56,7 +58,7 @@ def standings(
     `others` is the number of checks of the run besides these; `parts` divide the 5 % of each interval.
     """
     tested_checks = others + sum(bool(cases.tested.any()) for cases in all_cases)
-    units = Clusters.of(corpus.units())
+    units = Clusters.of(corpus.units(), corpus.copies())
     for check, cases, part in zip(suite.checks, all_cases, parts, strict=True):
         possible_cases = max(int(applies_to(check, corpus).sum()), 1)
         standing = _standing(
@@ -125,8 +127,19 @@ def contenders(every: Sequence[Standing]) -> list[int]:
     for k, standing in enumerate(every):
         if k != first and standing.possible:
             errors_behind[k] = _errors_behind(standing, every[first])
-    rivals = [k for k, errors in errors_behind.items() if errors <= SURE]
+    sure = _sure_errors(1 + len(errors_behind))
+    rivals = [k for k, errors in errors_behind.items() if errors <= sure]
     return [first, *sorted(rivals, key=errors_behind.__getitem__)]
+
+
+def _sure_errors(checks: int) -> float:
+    """By how many standard errors two of several checks must be apart, whichever two are compared.
+
+    The first is picked as the lowest, so all pairs are allowed for (Bonferroni): where all checks are equally
+    weak, at least 95 % of the runs leave out none.
+    """
+    pairs = max(checks * (checks - 1) // 2, 1)
+    return NormalDist().inv_cdf(1 - ERROR / pairs)
 
 
 def _errors_behind(standing: Standing, first: Standing) -> float:

@@ -1,7 +1,7 @@
 """`psycheck annotate`: projects, their items and people, and what comes out of them."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -24,6 +24,12 @@ def _open_database(place: str, key_file: Path | None, *, new: bool = False) -> "
 
 def _print_invitation(token: str, who: str) -> None:
     typer.echo(f"invitation for {who}, for one person within 7 days: /invitation/{token}")
+
+
+def _utc(seconds: float) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 @app.command("new")
@@ -103,6 +109,116 @@ def invite_cli(place: str, role: str, project: str | None = None, key_file: Path
     _print_invitation(token, f"{article} {role}")
 
 
+@app.command("invitations")
+@opt.verb("annotate invitations")
+def invitations_cli(
+    place: str,
+    withdraw: str | None = None,
+    project: str | None = None,
+    key_file: Path | None = None,
+) -> None:
+    """List the invitations that nobody has used, or withdraw one of them."""
+    from psycheck.annotate.membership import project_named
+    from psycheck.annotate.upkeep import invitation_named, invitations, withdraw_invitation
+
+    db = _open_database(place, key_file)
+    project_id = project_named(db, project)
+    if withdraw is not None:
+        withdraw_invitation(db, None, project_id, invitation_named(db, project_id, withdraw))
+        typer.echo("invitation withdrawn")
+        return
+    for invitation in invitations(db, None, project_id):
+        typer.echo(f"{invitation.name}  {invitation.role}, until {_utc(invitation.expires)}")
+
+
+@app.command("member")
+@opt.verb("annotate member")
+def member_cli(
+    place: str,
+    name: str,
+    change: Literal["pause", "resume", "remove", "password"],
+    project: str | None = None,
+    key_file: Path | None = None,
+) -> None:
+    """Pause a member, let them go on, remove them, or print a one-time link for a new password."""
+    from psycheck.annotate.accounts import make_password_link
+    from psycheck.annotate.membership import pause, project_named
+    from psycheck.annotate.upkeep import member_named, remove_member
+
+    db = _open_database(place, key_file)
+    project_id = project_named(db, project)
+    person_id = member_named(db, project_id, name)
+    if change == "password":
+        token = make_password_link(db, None, project_id, person_id)
+        typer.echo(f"new password for {name}, once within 7 days: /password/{token}")
+        return
+    if change == "remove":
+        remove_member(db, None, project_id, person_id)
+    else:
+        pause(db, None, project_id, person_id, paused=change == "pause")
+    typer.echo(f"{name}: {change}")
+
+
+@app.command("edit")
+@opt.verb("annotate edit")
+def edit_cli(place: str, file: Path, project: str | None = None, key_file: Path | None = None) -> None:
+    """Give a project new settings from a file; earlier versions and their answers are kept."""
+    from psycheck.annotate.membership import project_named
+    from psycheck.annotate.project import read_project
+    from psycheck.annotate.upkeep import edit_project
+
+    _, text, _ = read_project(file)
+    db = _open_database(place, key_file)
+    number = edit_project(db, None, project_named(db, project), text)
+    typer.echo(f"version {number}")
+
+
+@app.command("end")
+@opt.verb("annotate end")
+def end_cli(
+    place: str,
+    reopen: bool = False,
+    project: str | None = None,
+    key_file: Path | None = None,
+) -> None:
+    """End a project: it takes no more answers, and can still be exported."""
+    from psycheck.annotate.membership import project_named
+    from psycheck.annotate.upkeep import end_project
+
+    db = _open_database(place, key_file)
+    end_project(db, None, project_named(db, project), ended=not reopen)
+    typer.echo("project opened again" if reopen else "project ended")
+
+
+@app.command("erase")
+@opt.verb("annotate erase")
+def erase_cli(
+    place: str,
+    text: str | None = None,
+    author: str | None = None,
+    project: str | None = None,
+    key_file: Path | None = None,
+) -> None:
+    """Erase a text, or all texts of an author, with everything that was said of them."""
+    from psycheck.annotate.erasure import erase_author, erase_text
+    from psycheck.annotate.membership import project_named
+    from psycheck.core.errors import BadInput
+
+    if (text is None) == (author is None):
+        raise BadInput(
+            "nothing tells what to erase",
+            code="erase.nothing-named",
+            do="name either a `text` or an `author`",
+        )
+    db = _open_database(place, key_file)
+    project_id = project_named(db, project)
+    if text is not None:
+        erased = erase_text(db, None, project_id, text)
+    else:
+        erased = erase_author(db, None, project_id, author or "")
+    typer.echo(f"{counted(erased, 'item')} erased; backups that were made before still hold them")
+
+
 @app.command("order")
 @opt.verb("annotate order")
 def order_cli(
@@ -169,17 +285,26 @@ def export_cli(
     what: str,
     out: Path,
     project: str | None = None,
+    flagged: bool = False,
     force: bool = False,
     key_file: Path | None = None,
 ) -> None:
     """Write a corpus with merged labels, or the single answers, their evidence, or the full trail."""
-    from psycheck.annotate.export import write_export
+    from psycheck.annotate.export import flagged_items
+    from psycheck.annotate.export_files import Exporting, write_export
     from psycheck.annotate.membership import project_named
 
     opt.refuse_existing(out, "--out", force=force)
     db = _open_database(place, key_file)
-    rows = write_export(db, project_named(db, project), what, out)
+    export = Exporting(db, None, project_named(db, project), what, flagged=flagged)
+    rows, files_beside = write_export(export, out)
+    left_out = 0 if flagged else sum(1 for _ in flagged_items(db, None, export.project))
+
     typer.echo(f"{counted(rows, 'row')}: {out}")
+    for file in files_beside:
+        typer.echo(f"beside it: {file}")
+    if left_out:
+        print_notes([f"{counted(left_out, 'text')} flagged for identifying details left out (`flagged`)"])
 
 
 @app.command("backup")

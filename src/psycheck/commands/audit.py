@@ -4,33 +4,41 @@ What audits is imported in the functions that use it: `psycheck audit --help` ne
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import typer
 
 from psycheck.commands import options as opt
 from psycheck.commands.audit_console import print_audit, print_checked_scores, print_forecast
-from psycheck.commands.console import ProgressLine, print_notes
+from psycheck.commands.audit_keywords import (
+    AuditKeywords,
+    open_models,
+    split_keywords,
+    split_suites,
+    with_scores_by_id,
+)
+from psycheck.commands.console import ProgressLine, print_notes, shown_progress
 from psycheck.core.audit import Audit
 from psycheck.core.corpus import Corpus
-from psycheck.core.errors import BadInput, counted, nearest
+from psycheck.core.errors import BadInput, counted
 from psycheck.core.item import digest_of
 from psycheck.core.model import Model, capabilities_of
 from psycheck.core.progress import Progress, silent
 from psycheck.core.registry import MODEL_KINDS
 from psycheck.core.run import Run
-from psycheck.corpora.opening import CorpusLike, CorpusPlan, corpus_plans, open_corpora
+from psycheck.corpora.opening import CorporaLike, CorpusPlan, corpus_plans, open_corpora
 from psycheck.runs.folder import paths_in, writes_run
 
 if TYPE_CHECKING:
     from psycheck.audits.plan import Plan, Settings
+    from psycheck.audits.suite import Suite
+    from psycheck.commands.audit_keywords import ModelsLike
     from psycheck.corpora.columns import Columns
 
-ModelLike = str | Model | Callable[..., Any]
 PLAN_FILE = Path("psycheck.toml")
 
 
@@ -225,68 +233,57 @@ def _export_texts(plan: "Plan", path: Path, inputs: Sequence[Path]) -> None:
 
 
 def audit(
-    model: ModelLike | Sequence[ModelLike],
-    corpora: CorpusLike | Sequence[CorpusLike],
+    model: "ModelsLike",
+    corpora: CorporaLike,
     *,
-    text: str | None = None,
-    labels: str | Sequence[str] = (),
     split: str | None = None,
     out: str | Path | None = None,
     store: str | Path | None = None,
-    gates: Sequence[str] = (),
-    progress: Progress = silent,
-    **settings: Any,
+    gates: str | Sequence[str] = (),
+    progress: Progress | None = None,
+    **keywords: Unpack[AuditKeywords],
 ) -> Run:
     """Audit one or several models on one or several corpora, and write the run's folder where `out` is given.
 
-    A model is a spec ("hf:DIR"), a Model, or a function from texts to scores; a corpus is a path,
-    "demo:NAME", a Corpus, a pandas or polars frame, a Hugging Face dataset or a list of texts. `text` and
-    `labels` name columns, which are guessed otherwise. `split` is the split to judge: by default test where
-    a corpus has one, "all" for every text.
-    `settings` are those of `psycheck.audits.plan.Settings`: suites, threshold, variants, fit …
-    `audits` may hold audit objects of your own besides names.
+    A model is a spec ("hf:DIR"), or an object: a fitted pipeline, a network, a function of texts, a training
+    of psycheck; a list or {name: model} holds several. A corpus is a path, "demo:NAME", a Corpus, a pandas or
+    polars frame, a Hugging Face dataset, a list of records, a mapping of columns or a list of texts.
+    Columns are named by `text`, `label`, `positive`, `id`, `author`, `time`, `groups` and `split_column`, and
+    guessed otherwise. `split` is the split to judge: by default test where a corpus has one, "all" for every
+    text. The other keywords are settings (`psycheck.audits.plan.Settings`): suites, threshold, seed …
+    `suites` and `audits` may hold objects of your own besides names.
     """
     from psycheck.audits.gates import parse_gate
     from psycheck.audits.plan import settings_of
     from psycheck.audits.registered import split_audits
     from psycheck.audits.thresholds import DEV
     from psycheck.corpora.judged_split import judged_part
-    from psycheck.models.opening import open_model
 
-    _refuse_unknown_settings(settings)
+    columns, settings = split_keywords(keywords)
     audit_objects: list[Audit] = []
     if "audits" in settings:
         settings["audits"], audit_objects = split_audits(settings["audits"])
+    settings["suites"], suites = split_suites(settings.get("suites"))
     checked = settings_of(settings, "audit()")
-    models: list[Any] = list(model) if isinstance(model, list | tuple) else [model]
+    gate_texts = [gates] if isinstance(gates, str) else gates
 
     # Opened with all splits: leaks between them show only there.
+    opened = open_corpora(corpora, **columns)
     needs_dev = checked.threshold == DEV
-    opened = open_corpora(corpora, text=text, labels=labels, split=None)
-    return run_audit(
-        [open_model(spec) for spec in models],
-        [judged_part(corpus, split, with_dev=needs_dev) for corpus in opened],
-        replace(checked, gates=tuple(parse_gate(gate) for gate in gates)),
-        out=None if out is None else Path(out),
-        store_path=None if store is None else Path(store),
-        progress=progress,
-        audit_objects=audit_objects,
-        inputs=list(paths_in([*models, corpora, checked.suites])),
-    )
-
-
-def _refuse_unknown_settings(settings: Mapping[str, Any]) -> None:
-    from psycheck.audits.plan import Settings
-
-    # `gates` is a parameter of its own: strings here, parsed gates in the settings.
-    setting_names = {field.name for field in fields(Settings)} - {"gates"}
-    for name in settings:
-        if name not in setting_names:
-            raise BadInput(
-                f"audit() has no setting '{name}'",
-                code="audit.unknown-setting",
-                allowed=nearest(name, setting_names),
-            )
+    judged = [judged_part(corpus, split, with_dev=needs_dev) for corpus in opened]
+    models = open_models(model, positive=columns.get("positive"))
+    with shown_progress(progress) as report:
+        return run_audit(
+            models,
+            judged,
+            replace(checked, gates=tuple(map(parse_gate, gate_texts))),
+            out=None if out is None else Path(out),
+            store_path=None if store is None else Path(store),
+            progress=report,
+            audit_objects=audit_objects,
+            suites=suites,
+            inputs=list(paths_in([model, corpora, checked.suites])),
+        )
 
 
 def open_plan(plan: "Plan") -> tuple[list[Model], list[Corpus]]:
@@ -312,12 +309,13 @@ def run_audit(
     say: Callable[[str], None] = lambda note: None,
     audit_objects: Sequence[Audit] = (),
     inputs: Sequence[Path] = (),
+    suites: "Sequence[Suite]" = (),
 ) -> Run:
     """Plan the jobs, score once, judge, and write the run; everything is checked before anything is scored.
 
     `say` receives the notes of the run before scoring, except those that corpora and models bring along.
-    `audit_objects` are audits besides those that the settings name; `inputs` are files that the run must not
-    overwrite.
+    `audit_objects` and `suites` are used besides those that the settings name; `inputs` are files that the
+    run must not overwrite.
     """
     from psycheck.audits.gates import refuse_own_baseline
     from psycheck.audits.jobs import plan_jobs
@@ -330,10 +328,11 @@ def run_audit(
     )
     from psycheck.runs.audit_run import run_of
 
+    models, settings = with_scores_by_id(models, corpora, settings)
     # Scoring may take hours or cost money: a gate that cannot be judged is refused before it.
     refuse_own_baseline(settings.gates, out)
     baselines = open_baselines(settings.gates)
-    planned = plan_jobs(models, corpora, settings, audit_objects)
+    planned = plan_jobs(models, corpora, settings, audit_objects, suites)
     refuse_bad_gates(planned, baselines)
     for note in planned.notes:
         say(note)

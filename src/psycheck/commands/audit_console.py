@@ -67,7 +67,8 @@ def _is_urgent(note: str) -> bool:
 
 def _summary(run: "Run", folder: Path) -> dict[str, Any]:
     """The run for programs."""
-    from psycheck.report.verdict import headlines, unanswered
+    from psycheck.report.tested import unanswered
+    from psycheck.report.verdict import headlines
 
     metrics = []
     for finding in run.findings:
@@ -100,7 +101,7 @@ def _summary(run: "Run", folder: Path) -> dict[str, Any]:
 
 
 def _verdict_lines(run: "Run") -> Iterator[str]:
-    from psycheck.report.verdict import sampled, unanswered
+    from psycheck.report.tested import sampled, unanswered
 
     for name, tally in run.environment["texts"].items():
         line = f"{_counts(name, tally)} scored"

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from psycheck.audits.baseline_gates import StoredAnswers
 from psycheck.audits.gates import Gate, check_gates, judge_gates, refuse_incomparable
 from psycheck.audits.jobs import PlannedRun, judge_jobs, plan_jobs, with_grounds
 from psycheck.audits.plan import Plan
@@ -104,7 +105,12 @@ def gated_and_saved(run: Run, gates: Sequence[Gate], baselines: Mapping[str, Run
     try:
         own_measures = [measure for audit in run.own_audits for measure in audit.measures]
         earlier = {folder: baseline.findings for folder, baseline in baselines.items()}
-        run = replace(run, gates=judge_gates(gates, run.findings, earlier, own_measures))
+        stored = {
+            folder: StoredAnswers(before=baseline.tables, now=run.tables)
+            for folder, baseline in baselines.items()
+        }
+        results = judge_gates(gates, run.findings, earlier, own_measures, stored)
+        run = replace(run, gates=results)
     except BadInput as error:
         # The gate names something that no finding has, which shows only now. The scores are not at fault:
         # the report is written below, and the message says where it is.

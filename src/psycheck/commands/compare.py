@@ -121,7 +121,7 @@ def compare_corpora(
     cautions name their word whatever it is, and words that set corpora apart are shown if 5 texts of a side
     have them.
     """
-    from psycheck.corpora.cautions import caution_table, not_searched
+    from psycheck.corpora.cautions import caution_table
     from psycheck.corpora.distances import Comparing, Comparison, compare
     from psycheck.runs.environment import described
     from psycheck.runs.pages import save
@@ -145,10 +145,7 @@ def compare_corpora(
     )
     caution_findings = [caution.finding() for caution in cautions]
 
-    notes = notes_of(opened)
-    if not warn:
-        notes += chain.from_iterable(map(not_searched, whole_corpora))
-        notes.append("doubtful labels and personal data were not looked for: `warn`")
+    notes = [*notes_of(opened), *_notes_on_cautions(whole_corpora, warn=warn)]
     comparison = Comparison(findings=(), tables={}, notes=())
     opened_encoder = None
     if compares:
@@ -211,6 +208,16 @@ def _cautions_of(
         cautions += search(corpus, seed=seed, show=show_texts)
         step("cautions")
     return cautions
+
+
+def _notes_on_cautions(corpora: Sequence[Corpus], *, warn: bool) -> list[str]:
+    """What was not looked for; nothing with `warn`, which looks for everything."""
+    from psycheck.corpora.cautions import not_searched
+
+    if warn:
+        return []
+    notes = list(chain.from_iterable(map(not_searched, corpora)))
+    return [*notes, "doubtful labels and personal data were not looked for: `warn`"]
 
 
 def _needs_encoder(how: "Comparing") -> bool:

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Self
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 import typer
 
 from psycheck.commands.options import with_flags
+from psycheck.core.progress import Progress, silent
 
 if TYPE_CHECKING:
     from psycheck.core.finding import Finding
@@ -90,6 +92,19 @@ class ProgressLine:
         if self._terminal and self._shown:
             sys.stderr.write(_CLEAR_LINE)
             sys.stderr.flush()
+
+
+@contextmanager
+def shown_progress(progress: Progress | None) -> Iterator[Progress]:
+    """The progress that a caller passed; without one, a line on a terminal or in a notebook, else nothing."""
+    if progress is not None:
+        yield progress
+        return
+    if not sys.stderr.isatty() and "ipykernel" not in sys.modules:
+        yield silent
+        return
+    with ProgressLine() as line:
+        yield line
 
 
 def _progress(name: str, done: int, total: int, seconds: float) -> str:

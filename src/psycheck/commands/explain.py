@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
     from psycheck.symptoms.explanation import Explaining
 
-DESCRIPTIONS: Final = "symptoms:descriptions"
+DEFAULT: Final = "symptoms:default"
 TAGGING: Final = "tagging"  # the folder of tags while a run is not finished
 TagTable = str | Path | pl.DataFrame | pl.LazyFrame
 
@@ -38,7 +38,7 @@ def explain_cli(
     columns: "Columns",
     corpus: str,
     authors: list[str] | None = None,
-    symptoms: str = DESCRIPTIONS,
+    symptoms: str = DEFAULT,
     tags: Path | None = None,
     graph: Path | None = None,
     show_texts: bool = False,
@@ -80,7 +80,7 @@ def explain_people(
     corpus: CorpusLike,
     *,
     authors: Sequence[str] = (),
-    symptoms: str = DESCRIPTIONS,
+    symptoms: str = DEFAULT,
     tags: TagTable | None = None,
     graph: str | Path | None = None,
     show_texts: bool = False,
@@ -98,9 +98,16 @@ def explain_people(
     from psycheck.commands.tag import make_tags, read_tags, remove_parts
     from psycheck.runs.environment import described, environment_of
     from psycheck.runs.pages import save
-    from psycheck.symptoms.explanation import COLUMNS, Explaining, explain_posts, symptoms_of
+    from psycheck.symptoms.explanation import (
+        COLUMNS,
+        Explaining,
+        explain_posts,
+        other_statements,
+        statements_by_author,
+        symptoms_of,
+    )
     from psycheck.symptoms.graph import read_graph
-    from psycheck.symptoms.suspects import evidence_of, rank_suspects
+    from psycheck.symptoms.suspects import evidence_of, rank_suspects, scored_with_evidence
     from psycheck.symptoms.tagged_posts import (
         annotations_of,
         posts_of,
@@ -111,8 +118,8 @@ def explain_people(
     how = how or Explaining()
     symptom_graph = read_graph(graph)
     # A graph of one's own must also be what the posts are tagged with.
-    if graph is not None and symptoms == DESCRIPTIONS:
-        symptoms = f"{DESCRIPTIONS}?graph={graph}"
+    if graph is not None and symptoms == DEFAULT:
+        symptoms = f"symptoms:descriptions?graph={graph}"
     opened = posts_of(open_corpus(corpus), authors)
     labels, label_notes = annotations_of(opened, symptom_graph)
 
@@ -131,6 +138,7 @@ def explain_people(
         if show_texts:
             _refuse_unnumbered_sentences(columns, where)
         posts, post_notes = weighted_posts(opened, tag_table, tagged_symptoms, where)
+        others = other_statements(tag_table, tagged_symptoms, how.threshold)
         explained = explain_posts(posts, symptom_graph, how)
         people = person_tables.with_pages(explained.people)
         labels, unchecked_notes = with_tagged_symptoms(labels, symptom_graph, tagged_symptoms)
@@ -138,7 +146,8 @@ def explain_people(
         if show_texts:
             sentences = list(person_tables.shown_sentences(opened, tag_table, explained, people))
 
-    ranked = rank_suspects(posts.authors, evidence_of(posts, symptom_graph, labels), labels)
+    by_evidence = rank_suspects(posts.authors, evidence_of(posts, symptom_graph, labels), labels)
+    ranked = scored_with_evidence(by_evidence, explained.coverage)
     suspects = person_tables.suspects_with_posts(ranked, explained, symptom_graph)
     posts_to_read = person_tables.posts_to_read(opened, suspects) if show_texts else ()
 
@@ -155,6 +164,7 @@ def explain_people(
             **_described_tags(tags, symptoms, graph),
             "show_texts": show_texts,
             "columns": COLUMNS,
+            "naming": _described_naming(models),
             **asdict(how),
         },
         environment=environment_of(models, [opened]),
@@ -164,6 +174,7 @@ def explain_people(
             "mentions": explained.mentions,
             "coverage": person_tables.with_annotations(explained.coverage, posts.authors, labels),
             "marks": explained.marks,
+            "others": statements_by_author(others, posts.table),
             "suspects": suspects,
             "links": person_tables.tagged_links(symptom_graph, tagged_symptoms),
         },
@@ -193,6 +204,14 @@ def _described_tags(tags: TagTable | None, symptoms: str, graph: str | Path | No
         "tags": Path(tags).name if isinstance(tags, str | Path) else None,
         "graph": Path(graph).name if graph is not None else None,
     }
+
+
+def _described_naming(models: Sequence[Any]) -> dict[str, Any] | None:
+    """What was measured of the names that the reader gives; None for a reader that was not measured."""
+    for model in models:
+        if model.naming is not None:
+            return asdict(model.naming)
+    return None
 
 
 @contextmanager

@@ -1,14 +1,16 @@
-"""Retrain a model on failed checks, on both genders or on symptoms, and test it on corpora it never saw."""
+"""Retrain a model on failed checks, on both genders or on symptoms, and test it on corpora it never saw.
+
+What trains and measures is imported in the functions that use it: `psycheck improve --help` needs none of it.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from psycheck.audits.suite import Suite, read_suite
 from psycheck.commands import options as opt
 from psycheck.commands.console import ProgressLine
 from psycheck.core.errors import BadInput, counted, nearest
@@ -16,23 +18,17 @@ from psycheck.core.finding import Findings
 from psycheck.core.progress import Progress, Say, quiet, silent
 from psycheck.core.run import Run
 from psycheck.corpora.opening import CorpusLike, corpus_plans, open_corpus
-from psycheck.io.settings import read_settings
-from psycheck.report.studies.improve_tables import improve_table
-from psycheck.runs.environment import described, environment_of
 from psycheck.runs.folder import writes_run
-from psycheck.runs.pages import save
-from psycheck.text.gender.edits import Scope, scope_of
-from psycheck.training.arm_figures import ArmResult, checks_by_seed, compare_arms
-from psycheck.training.arms import SAMPLE, Experiment, Retraining, plan_experiment
-from psycheck.training.card import RECORD, read_record
-from psycheck.training.fit import opened
-from psycheck.training.gender_arms import train_gender_arms
-from psycheck.training.recipe import Recipe, preset, presets, used
-from psycheck.training.sentence_arms import train_arms, train_grounded_arms
 
 if TYPE_CHECKING:
+    from psycheck.audits.suite import Suite
     from psycheck.corpora.columns import Columns
+    from psycheck.text.gender.edits import Scope
+    from psycheck.training.arm_figures import ArmResult
+    from psycheck.training.arms import Experiment, Retraining
+    from psycheck.training.recipe import Recipe
 
+Kind = Literal["ground", "deck", "gender"]
 AUDIT = "improve"
 AUGMENT = "augment"
 GROUND = "ground"
@@ -46,21 +42,23 @@ _NOT_GROUNDED = (*_OF_AUGMENTING, "augment", "swap", "swap_person")
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class Way:
     """How a model is improved: on symptoms ("ground"), sentences ("deck") or swapped texts ("gender")."""
 
-    kind: Literal["ground", "deck", "gender"]
-    retraining: Retraining
-    scope: Scope
+    kind: Kind
+    retraining: "Retraining"
+    scope: "Scope"
 
-    def suites(self) -> list[Suite]:
+    def suites(self) -> "list[Suite]":
         """The suites whose sentences are tried: the first one is learned from."""
+        from psycheck.audits.suite import read_suite
+
         if self.kind == GENDER:
             return []
         names = (self.retraining.suite, self.retraining.unseen)
         return [read_suite(name) for name in names if name]
 
-    def arms(self, recipe: Recipe) -> list[str]:
+    def arms(self, recipe: "Recipe") -> list[str]:
         """The names of the arms, in order."""
         if self.kind == GROUND:
             return self.retraining.grounded_arms(recipe)
@@ -71,7 +69,7 @@ class _Way:
 
 @writes_run("start", "corpus", "others", "changes")
 def improve(
-    start: str | Path | Recipe,
+    start: "str | Path | Recipe",
     corpus: CorpusLike,
     others: Sequence[CorpusLike] = (),
     *,
@@ -99,13 +97,20 @@ def improve(
     are an error. With `how` "ground" no text is changed: the arm "grounded" is a logistic regression on the
     evidence for the symptoms of PHQ-9.
     """
+    from psycheck.commands.improve_record import notes_of, plan_record
+    from psycheck.runs.environment import environment_of
+    from psycheck.runs.pages import save
+    from psycheck.text.gender.edits import scope_of
+    from psycheck.training.arm_figures import checks_by_seed, improvement_findings
+    from psycheck.training.arms import SAMPLE, plan_experiment
+
     retraining = _read_retraining(changes)
     set_options = list(changes)
     if texts is not None:
         set_options.append("texts")
     swaps = swap is not None or swap_person is not None
     _refuse_settings_without_effect(how, augment, set_options, swaps=swaps)
-    way = _Way(
+    way = Way(
         kind=_kind(how, augment),
         retraining=retraining,
         scope=scope_of(swap or (), swap_person or "all"),
@@ -141,20 +146,24 @@ def improve(
         )
 
     run = Run(
-        plan=_plan(experiment, way, arms, how=how, recipe=recipe, seeds=seeds),
+        plan=plan_record(experiment, way, arms, how=how, recipe=recipe, seeds=seeds),
         environment=environment_of(
             [arm.model for arm in arms],
             [experiment.corpus, *experiment.tests[1:]],
             experiment.suites,
         ),
-        findings=Findings(compare_arms(arms, experiment.probe)),
-        notes=_notes(experiment, way, arms),
+        findings=Findings(improvement_findings(arms, experiment.probe)),
+        notes=notes_of(experiment, way.kind, arms),
         folder=experiment.out,
     )
     return save(run, experiment.out)
 
 
-def _read_retraining(changes: Mapping[str, Any]) -> Retraining:
+def _read_retraining(changes: Mapping[str, Any]) -> "Retraining":
+    """The settings of a retraining, checked; unknown names are refused."""
+    from psycheck.io.settings import read_settings
+    from psycheck.training.arms import Retraining
+
     setting_names = [field.name for field in fields(Retraining)]
     for name in changes:
         if name not in setting_names:
@@ -210,14 +219,18 @@ def _refuse_settings_without_effect(how: str, augment: str, settings: Sequence[s
         )
 
 
-def _kind(how: str, augment: str) -> Literal["ground", "deck", "gender"]:
+def _kind(how: str, augment: str) -> Kind:
     if how == GROUND:
         return "ground"
     return "gender" if augment == GENDER else "deck"
 
 
-def _read_start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
+def _read_start(start: "str | Path | Recipe") -> "tuple[Path | None, Recipe]":
     """A finished training and its recipe, or a recipe alone."""
+    from psycheck.training.card import RECORD
+    from psycheck.training.fit import opened
+    from psycheck.training.recipe import Recipe
+
     if isinstance(start, Recipe):
         return None, start
 
@@ -233,8 +246,10 @@ def _read_start(start: str | Path | Recipe) -> tuple[Path | None, Recipe]:
     return folder, opened(folder).recipe
 
 
-def _refuse_other_training(folder: Path, experiment: Experiment) -> None:
+def _refuse_other_training(folder: Path, experiment: "Experiment") -> None:
     """Refuse a plain model of other texts: plain and augmented can be compared only on the same ones."""
+    from psycheck.training.card import read_record
+
     trained_on = read_record(folder)["trained_on"]["train"]["fingerprint"]
     if trained_on != experiment.parts.train.fingerprint():
         raise BadInput(
@@ -246,7 +261,13 @@ def _refuse_other_training(folder: Path, experiment: Experiment) -> None:
         )
 
 
-def _announcement(experiment: Experiment, arm_names: Sequence[str], seeds: int, *, finished: int) -> str:
+def _announcement(
+    experiment: "Experiment",
+    arm_names: Sequence[str],
+    seeds: int,
+    *,
+    finished: int,
+) -> str:
     """What lies ahead: how many trainings, on how many texts."""
     trainings = len(arm_names) * seeds - finished
     tests = ", ".join(f"{test.name} ({len(test):,})" for test in experiment.tests)
@@ -259,9 +280,15 @@ def _announcement(experiment: Experiment, arm_names: Sequence[str], seeds: int, 
 
 
 def _train_all_arms(
-    experiment: Experiment, way: _Way, recipes: Sequence[Recipe], folder: Path | None
-) -> list[ArmResult]:
+    experiment: "Experiment",
+    way: Way,
+    recipes: "Sequence[Recipe]",
+    folder: Path | None,
+) -> "list[ArmResult]":
     """The arms of every seed; the finished training in `folder` is the plain model of the first one."""
+    from psycheck.training.gender_arms import train_gender_arms
+    from psycheck.training.sentence_arms import train_arms, train_grounded_arms
+
     arms: list[ArmResult] = []
     for recipe in recipes:
         first = recipe is recipes[0]
@@ -282,67 +309,6 @@ def _train_all_arms(
     return arms
 
 
-def _plan(
-    experiment: Experiment, way: _Way, arms: Sequence[ArmResult], *, how: str, recipe: Recipe, seeds: int
-) -> dict[str, Any]:
-    models = [arm.model for arm in arms]
-    plan = {
-        "how": how,
-        "augment": "" if way.kind == GROUND else way.kind,
-        "verb": AUDIT,
-        "models": [{"name": model.name, "labels": list(model.labels)} for model in models],
-        **described(experiment.tests, experiment.suites),
-        "trained_on": {model.name: [experiment.corpus.name] for model in models},
-        "threshold": 0.5,
-        "recipe": used(recipe),
-        "seeds": seeds,
-        "sentences_tried_on": len(experiment.probe) if experiment.suites else 0,
-        "ways": asdict(way.retraining),
-        "chosen": checks_by_seed(arms),
-        "augmented": _augmented_counts(arms),
-    }
-    if way.kind == GENDER:
-        plan |= {"swap": list(way.scope.words), "swap_person": way.scope.person}
-    return plan
-
-
-def _augmented_counts(arms: Sequence[ArmResult]) -> dict[str, dict[str, int]]:
-    """What augmenting did to the texts of each arm that has other texts than the plain one."""
-    return {f"{arm.arm}-{arm.seed}": dict(arm.augmented) for arm in arms if arm.augmented}
-
-
-def _notes(experiment: Experiment, way: _Way, arms: Sequence[ArmResult]) -> tuple[str, ...]:
-    if way.kind == GENDER:
-        notes = _gender_notes(arms)
-    elif way.kind == GROUND:
-        notes = [f"sentences were tried on {len(experiment.probe)} texts of dev"]
-    else:
-        tried = f"sentences were tried on {len(experiment.probe)} texts of dev"
-        notes = [f"{tried}; checks that training used are marked 'trained_on'"]
-
-    for test in experiment.tests:
-        notes += test.clustering()
-    for arm in arms:
-        notes += arm.notes
-    return tuple(notes)
-
-
-def _gender_notes(arms: Sequence[ArmResult]) -> list[str]:
-    """How many texts were added, and the thresholds, for which the page of pairs has no column."""
-    notes = []
-    for name, counts in _augmented_counts(arms).items():
-        note = f"{name}: {counts['added']} texts added to the {counts['texts']} of train and dev; "
-        note += f"{counts['undecided']} undecided texts were not swapped"
-        if counts["undecided"]:
-            note += " (by id: undecided_rate in findings.jsonl)"
-        if counts["named_besides"]:
-            note += f"; {counts['named_besides']} of them also name a gender by a noun or title, which stays"
-        notes.append(note)
-
-    thresholds = [f"{arm.arm}-{arm.seed} {arm.rows[0].threshold:.3f}" for arm in arms]
-    return [*notes, f"thresholds chosen on dev: {', '.join(thresholds)}"]
-
-
 @opt.verb("improve", opt.TRAINING)
 def improve_cli(
     ctx: typer.Context,
@@ -359,6 +325,10 @@ def improve_cli(
     store: str | None = None,
 ) -> None:
     """Retrain on the checks that failed or on symptoms; test all models on corpora they never saw."""
+    from psycheck.audits.suite import read_suite
+    from psycheck.report.studies.improve_tables import improve_table
+    from psycheck.training.recipe import Recipe, preset, presets
+
     if how == GROUND:
         opt.refuse(ctx, _NOT_GROUNDED, "improve --how ground", "with --how augment")
     elif augment == GENDER:
@@ -392,4 +362,8 @@ def improve_cli(
             **changes,
         )
     typer.echo(improve_table(run.findings))
+    for claim in run.headlines:
+        typer.echo(claim.sentence)
+        if claim.remedy.startswith("psycheck "):
+            typer.echo(f"  do: {claim.remedy}")
     typer.echo(f"report: {out / 'report.html'}")

@@ -11,6 +11,8 @@ import typer
 
 from psycheck.commands import options as opt
 from psycheck.commands.console import print_notes
+from psycheck.commands.llm_calibrate import calibrate_cli
+from psycheck.commands.llm_cascade import cascade_cli
 from psycheck.core.errors import BadInput, ModelFailure
 from psycheck.core.model import Reply, answers_in
 
@@ -143,6 +145,10 @@ def _record(trial: Trial) -> dict[str, object]:
         "cost": trial.cost,
         "notes": list(trial.notes),
     }
+
+
+app.command("cascade")(cascade_cli)
+app.command("calibrate")(calibrate_cli)
 
 
 @app.command("serve")

@@ -102,8 +102,15 @@ def _of_other_packages(registry: Registry[Any]) -> Rows:
 
 
 def _registered(kind: str, registry: Registry[Any], *, in_full: bool) -> Rows:
-    """Names with the descriptions of listed.toml, then those of other packages."""
-    yield from _descriptions()[kind].items()
+    """Names with the descriptions of listed.toml, ours that have none yet, then those of other packages."""
+    descriptions = _descriptions()[kind]
+    yield from descriptions.items()
+
+    # A model is described as it is written: "hf:DIR" is the kind "hf".
+    described_names = {name.partition(":")[0] for name in descriptions}
+    for name in registry.names():
+        if registry.is_ours(name) and name not in described_names:
+            yield name, ""
     yield from _of_other_packages(registry)
 
 

@@ -48,7 +48,7 @@ def evaluate_symptoms(model: SymptomModel, corpus: Corpus) -> tuple[Finding, ...
         labels=labels,
         targets=corpus.targets(labels),
         scores=tags.relevance[:, columns],
-        clusters=Clusters.of(corpus.units()),
+        clusters=Clusters.of(corpus.units(), corpus.copies()),
         where={"model": model.name, "corpus": corpus.name},
     )
 

@@ -342,7 +342,7 @@ def _agreement(
     labels: Sequence[str], ballots: FloatArray, corpus: Corpus
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Krippendorff's alpha of the raters for each label, over all texts, before any filter."""
-    clusters = Clusters.of(corpus.units())
+    clusters = Clusters.of(corpus.units(), corpus.copies())
     for k, label in enumerate(labels):
         votes = ballots[:, k]
         # A text with one vote has nobody to agree with.

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -13,10 +13,17 @@ from psycheck.core.errors import BadInput, counted
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
+    from psycheck.corpora.opening import CorpusPlan
     from psycheck.symptoms.graph import Graph
     from psycheck.symptoms.reader import SymptomModel
     from psycheck.training.fit import Trained
     from psycheck.training.recipe import Recipe
+
+_ANNOTATED_ONLY: Final = (
+    *("corpus", "missing", "each", "judgements", "graph", "preset", "layers", "balanced"),
+    *("dev_share", "learning_rate", "max_length", "patience", "probe", "criterion"),
+)
+_MOST_UNLABELLED: Final = 5_000  # sentences of a corpus that the second training reads
 
 app = typer.Typer(help="The symptom graph, and symptom models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -68,8 +75,10 @@ def _refuse_ending(out: Path, endings: Iterable[str], content: str) -> None:
 def train_cli(
     ctx: typer.Context,
     columns: "Columns",
-    corpus: str,
     out: Path,
+    corpus: str | None = None,
+    from_bank: bool = False,
+    unlabelled: str | None = None,
     missing: str = "enhanced",
     each: bool = False,
     judgements: Path | None = None,
@@ -77,13 +86,26 @@ def train_cli(
     preset: str = "symptoms",
     format_: str | None = None,
 ) -> None:
-    """Train a symptom model on annotated sentences; run the same command again to resume."""
+    """Train a symptom model on annotated sentences (run again to resume), or on the sentence bank."""
     from psycheck.corpora.judgements import read_judgements, with_judgements
     from psycheck.corpora.opening import corpus_path, corpus_plan, open_corpus
     from psycheck.io.settings import read_settings
     from psycheck.io.writing import refuse_overwriting
     from psycheck.symptoms.graph import read_graph
     from psycheck.training.symptom_models import Labels, refuse_misfits, train_each, train_symptoms
+
+    if from_bank:
+        bank_plan = corpus_plan(unlabelled, columns, None, format_) if unlabelled else None
+        opt.refuse(ctx, _ANNOTATED_ONLY, "symptoms train --from-bank", "is for annotated sentences")
+        _train_from_bank(ctx, out, bank_plan)
+        return
+    opt.refuse(ctx, ("unlabelled",), "symptoms train CORPUS", "is for --from-bank")
+    if corpus is None:
+        raise BadInput(
+            "there is nothing to learn from",
+            code="symptoms.no-corpus",
+            allowed="a corpus of annotated sentences, or --from-bank",
+        )
 
     missing_labels = read_settings(Labels, {"missing": missing}).missing
     recipe = _recipe(ctx, preset)
@@ -108,6 +130,26 @@ def train_cli(
             trained = [train_symptoms(opened, recipe, out, missing=missing_labels, progress=line.training)]
     for model in trained:
         _print_trained(model)
+
+
+def _train_from_bank(ctx: typer.Context, out: Path, plan: "CorpusPlan | None") -> None:
+    """Train a reader on the sentence bank and, if there is a plan, on the unlabelled posts of a corpus."""
+    from psycheck.corpora.opening import corpus_path, open_corpus
+    from psycheck.io.settings import read_settings
+    from psycheck.io.writing import refuse_overwriting
+    from psycheck.training.bank_reader import BankRecipe, sentences_to_learn, train_bank_reader
+
+    recipe = read_settings(BankRecipe, opt.values_for(ctx, BankRecipe))
+    corpus_file = corpus_path(plan) if plan else None
+    refuse_overwriting([out], [corpus_file] if corpus_file else [])
+    posts = open_corpus(plan).texts if plan else ()
+    sentences = sentences_to_learn(posts, _MOST_UNLABELLED, recipe.seed)
+    with ProgressLine() as line:
+        figures = train_bank_reader(recipe, out, unlabelled=sentences, progress=line)
+
+    of_bank = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
+    typer.echo(f"average precision on the test part of the bank: {of_bank}")
+    typer.echo(f"model: symptoms:{out}")
 
 
 def _recipe(ctx: typer.Context, preset: str) -> "Recipe":

@@ -1,8 +1,9 @@
 """Tag the sentences of a corpus of any size with a symptom model, into one Parquet file.
 
 One row per sentence: `id` of the post, `sentence` (from 0), `author`, `time`, `uncertain`, `own`, and
-`relevance:SYMPTOM` and `weight:SYMPTOM` for each symptom; no text. Pieces that are done lie beside the file
-until all are: after a kill, the same call tags only pieces whose texts or model are other than before.
+`relevance:SYMPTOM`, `weight:SYMPTOM` and `status:SYMPTOM` for each symptom; no text. Pieces that are done lie
+beside the file until all are: after a kill, the same call tags only pieces whose texts or model are other
+than before.
 """
 
 import time
@@ -22,13 +23,12 @@ from psycheck.io.writing import refuse_overwriting, sole_writer, writing, writte
 from psycheck.models.fingerprint import hashed
 from psycheck.models.opening import open_model
 from psycheck.scoring.tags import tags_of
+from psycheck.symptoms.explanation import RELEVANCE, STATUS, WEIGHT
 from psycheck.symptoms.reader import SymptomModel
-from psycheck.symptoms.statements import weighted
+from psycheck.symptoms.statements import STATUSES, Tags, weighted
 from psycheck.symptoms.tagged_posts import typed_tags
 from psycheck.text.clean import split_sentences
 
-RELEVANCE = "relevance:"
-WEIGHT = "weight:"
 TagTable = str | Path | pl.DataFrame | pl.LazyFrame
 
 
@@ -151,7 +151,7 @@ def make_tags(
         raise BadInput(
             f"'{symptoms}' is not a symptom model",
             code="model.not-a-symptom-model",
-            allowed="symptoms:descriptions, or symptoms:FOLDER that psycheck symptoms train wrote",
+            allowed="symptoms:default, symptoms:descriptions, or symptoms:FOLDER of psycheck symptoms train",
             key="symptoms",
         )
     with sole_writer(work), writing(work):
@@ -187,7 +187,15 @@ def _tag_table(model: SymptomModel, piece: Corpus, *, status: bool, subject: boo
     return table.with_columns(
         *_label_columns(RELEVANCE, model, tags.relevance),
         *_label_columns(WEIGHT, model, weights),
+        *_status_columns(model, tags),
     )
+
+
+def _status_columns(model: SymptomModel, tags: Tags) -> list[pl.Series]:
+    """One column per symptom: what the text says of it, as one of a few words."""
+    words = pl.Enum(STATUSES)
+    codes = tags.status.astype(np.uint8)
+    return [pl.Series(STATUS + label, codes[:, k]).cat.to(words) for k, label in enumerate(model.labels)]
 
 
 def _label_columns(prefix: str, model: SymptomModel, values: FloatArray) -> list[pl.Series]:

@@ -1,4 +1,7 @@
-"""`psycheck train`: fine-tune a model, or fit a cheap baseline, into a folder that `audit` opens."""
+"""`psycheck train`: fine-tune a model, or fit a cheap baseline, into a folder that `audit` opens.
+
+What trains is imported in the functions that use it: `psycheck train --help` needs none of it.
+"""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -9,22 +12,15 @@ import typer
 
 from psycheck.commands import options as opt
 from psycheck.commands.console import ProgressLine, caution_lines, print_notes
-from psycheck.core.corpus import Corpus
 from psycheck.core.errors import counted
-from psycheck.corpora.cautions import cheap_cautions, not_searched
-from psycheck.corpora.labels import name_and_level
-from psycheck.corpora.opening import CorpusPlan, corpus_path, corpus_plan, open_corpus
-from psycheck.io.writing import refuse_overwriting
-from psycheck.training import search as searching
-from psycheck.training.dev_figures import format_figure, why_undefined
-from psycheck.training.fit import Trained, train, with_dev
-from psycheck.training.parts import Data
-from psycheck.training.recipe import Recipe, preset_of, space_of, unused
-from psycheck.training.recipe import preset as recipe_named
-from psycheck.training.search import spread
 
 if TYPE_CHECKING:
+    from psycheck.core.corpus import Corpus
     from psycheck.corpora.columns import Columns
+    from psycheck.corpora.opening import CorpusPlan
+    from psycheck.training.fit import Trained
+    from psycheck.training.parts import Data
+    from psycheck.training.recipe import Recipe
 
 FINE_TUNED = "a start that is fine-tuned: minilm, a model folder or a hub name"
 
@@ -42,6 +38,12 @@ def train_cli(
     format_: str | None = None,
 ) -> None:
     """Train a model; run the same command again to resume, finished work is not repeated."""
+    from psycheck.corpora.opening import corpus_plan, open_corpus
+    from psycheck.training import search as searching
+    from psycheck.training.fit import train, with_dev
+    from psycheck.training.recipe import Recipe, preset_of, space_of
+    from psycheck.training.recipe import preset as recipe_named
+
     values = opt.values_for(ctx, Recipe)
     values["labels"] = [_label_name(label) for label in columns.labels]
 
@@ -99,12 +101,19 @@ def train_cli(
 
 def _label_name(option: str) -> str:
     """The name that a label gets: that after the "=" of COLUMN=NAME, or that of the column."""
+    from psycheck.corpora.labels import name_and_level
+
     column, _, name = option.partition("=")
-    return name_and_level(name)[0] if name else column
+    if not name:
+        return column
+    label, _ = name_and_level(name)
+    return label
 
 
-def _refuse_unused(ctx: typer.Context, recipe: Recipe) -> None:
+def _refuse_unused(ctx: typer.Context, recipe: "Recipe") -> None:
     """Refuse options that have no effect for this start."""
+    from psycheck.training.recipe import unused
+
     for name in sorted(unused(recipe)):
         allowed = f"with {FINE_TUNED}"
         if name == "max_length":
@@ -112,7 +121,16 @@ def _refuse_unused(ctx: typer.Context, recipe: Recipe) -> None:
         opt.refuse(ctx, [name], f"train --start {recipe.start}", allowed)
 
 
-def _refuse_overwriting_inputs(out: Path, plan: CorpusPlan, dev: Path | None, recipe: Recipe) -> None:
+def _refuse_overwriting_inputs(
+    out: Path,
+    plan: "CorpusPlan",
+    dev: Path | None,
+    recipe: "Recipe",
+) -> None:
+    """Refuse to train over the corpus, or over the model that training starts from."""
+    from psycheck.corpora.opening import corpus_path
+    from psycheck.io.writing import refuse_overwriting
+
     # Folders that a training replaces or removes as a whole.
     replaced_folders = [out / "best", out / "trials", out / "seeds", Path(f"{out}.training")]
     # The start may be a model folder; as a name such as "minilm" it is a path that does not exist.
@@ -121,16 +139,21 @@ def _refuse_overwriting_inputs(out: Path, plan: CorpusPlan, dev: Path | None, re
     refuse_overwriting(replaced_folders, inputs)
 
 
-def _print_cautions(corpus: Corpus) -> None:
+def _print_cautions(corpus: "Corpus") -> None:
     """Print why scores on a corpus may mean little, with what helps, and what was not looked for."""
+    from psycheck.corpora.cautions import cheap_cautions, not_searched
+
     print_notes(not_searched(corpus))
     cautions = cheap_cautions(corpus)
     for line in caution_lines(caution.finding() for caution in cautions):
         typer.echo(line)
 
 
-def _print_training(trained: Trained) -> None:
-    outcome = "already trained; nothing to do" if trained.reused else f"trained in {trained.seconds:.0f} s"
+def _print_training(trained: "Trained") -> None:
+    """Print what became of a training: its figures, and how its model is named."""
+    outcome = f"trained in {trained.seconds:.0f} s"
+    if trained.reused:
+        outcome = "already trained; nothing to do"
     typer.echo(outcome)
     _print_figures("dev", trained.dev)
     _print_figures("test", trained.test)
@@ -139,6 +162,8 @@ def _print_training(trained: Trained) -> None:
 
 def _print_figures(split: str, figures: Mapping[str, float]) -> None:
     """Print the figures of a split on one line, and those of each label below it."""
+    from psycheck.training.dev_figures import format_figure
+
     # Figures are named MEASURE, or MEASURE:LABEL for one label.
     figures_of_label: dict[str, list[str]] = {"": []}
     for name in figures:
@@ -151,8 +176,10 @@ def _print_figures(split: str, figures: Mapping[str, float]) -> None:
         typer.echo(f"  {label}: {', '.join(formatted)}")
 
 
-def _print_seeds(trainings: Sequence[Trained]) -> None:
+def _print_seeds(trainings: "Sequence[Trained]") -> None:
     """Print the mean of each figure over the seeds, and the models."""
+    from psycheck.training.search import spread
+
     for split in ("dev", "test"):
         figures = [training.dev if split == "dev" else training.test for training in trainings]
         for name, (mean, deviation) in spread(trainings, on=split).items():
@@ -164,6 +191,8 @@ def _print_seeds(trainings: Sequence[Trained]) -> None:
 
 def _format_spread(name: str, mean: float, deviation: float, figures: Sequence[Mapping[str, float]]) -> str:
     """A mean with its standard deviation; a dash with the reason where a seed has no such figure."""
+    from psycheck.training.dev_figures import why_undefined
+
     seeds = counted(len(figures), "seed")
     if name == "n":
         return f"{mean:,.0f}"

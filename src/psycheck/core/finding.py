@@ -11,17 +11,24 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from psycheck.core.errors import UNREADABLE, BadInput
+from psycheck.core.errors import UNREADABLE, BadInput, nearest
+from psycheck.core.measure import catalogue, catalogue_keys
 
 if TYPE_CHECKING:
     import polars as pl
 
 Interval = tuple[float, float]
+Row = list[Any]  # the cells of a flat table in the order of its columns
 _UNKNOWN: Interval = (math.nan, math.nan)
 _SHOWN = 20  # findings in a notebook
+_COUNT_COLUMN = "count_"  # how the columns of `counts` begin in a flat table
 _FORMULA = re.compile("'*[=+\\-@\t\r\n＝＋－＠]")  # the wide forms count in Japanese locales
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?").fullmatch
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def _nothing() -> Mapping[str, Any]:
+    """An empty mapping that nobody can change: findings share it."""
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +46,8 @@ class Finding:
     value: float
     n: int
     interval: Interval | None = None
-    where: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    counts: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    where: Mapping[str, str] = field(default_factory=_nothing)
+    counts: Mapping[str, int] = field(default_factory=_nothing)
     examples: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
 
@@ -51,15 +58,19 @@ class Finding:
 
     def as_json(self) -> str:
         """One line of findings.jsonl; NaN is written as null."""
+        interval = None
+        if self.interval is not None:
+            interval = [_number(end) for end in self.interval]
         line: dict[str, Any] = {
             "measure": self.measure,
             "value": _number(self.value),
             "n": self.n,
-            "interval": None if self.interval is None else [_number(end) for end in self.interval],
+            "interval": interval,
             "where": dict(self.where),
             "counts": dict(self.counts),
             "examples": list(self.examples),
         }
+        # Most findings have none, and files of older versions never name them.
         if self.flags:
             line["flags"] = list(self.flags)
         return json.dumps(line, ensure_ascii=False, allow_nan=False)
@@ -67,17 +78,20 @@ class Finding:
 
 def finding_of(line: str) -> Finding:
     """Read one line of findings.jsonl."""
-    raw = json.loads(line)
-    ends = raw["interval"]
+    entry = json.loads(line)
+    interval = None
+    if entry["interval"] is not None:
+        low, high = entry["interval"]
+        interval = (_float(low), _float(high))
     return Finding(
-        measure=raw["measure"],
-        value=_float(raw["value"]),
-        n=raw["n"],
-        interval=None if ends is None else (_float(ends[0]), _float(ends[1])),
-        where=raw["where"],
-        counts=raw["counts"],
-        examples=tuple(raw["examples"]),
-        flags=tuple(raw.get("flags", ())),
+        measure=entry["measure"],
+        value=_float(entry["value"]),
+        n=entry["n"],
+        interval=interval,
+        where=entry["where"],
+        counts=entry["counts"],
+        examples=tuple(entry["examples"]),
+        flags=tuple(entry.get("flags", ())),
     )
 
 
@@ -107,13 +121,25 @@ def write_csv(findings: Iterable[Finding], path: Path) -> None:
     """Write findings as a flat table: one column per key of `where` and of `counts`."""
     names, rows = _flat(tuple(findings))
     with path.open("w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file)
-        out.writerow(map(spreadsheet_safe, names))
-        for measure, value, n, low, high, *keys, flags, examples in rows:
-            # Numbers stay numbers: only words can be formulas.
-            numbers = [_cell(value), n, _cell(low), _cell(high)]
-            words = [*keys, " ".join(flags), " ".join(examples)]
-            out.writerow([spreadsheet_safe(measure), *numbers, *map(spreadsheet_safe, words)])
+        table = csv.writer(file)
+        table.writerow(map(spreadsheet_safe, names))
+        for row in rows:
+            table.writerow(_csv_row(row))
+
+
+def _csv_row(row: Row) -> Row:
+    """The cells of a row as findings.csv holds them: no list, and nothing that a spreadsheet would run."""
+    measure, value, n, low, high, *keys, flags, examples = row
+    words = [*keys, " ".join(flags), " ".join(examples)]
+    # Numbers stay numbers: only words can be formulas.
+    return [
+        spreadsheet_safe(measure),
+        _cell(value),
+        n,
+        _cell(low),
+        _cell(high),
+        *map(spreadsheet_safe, words),
+    ]
 
 
 def spreadsheet_safe(cell: Any) -> Any:
@@ -121,25 +147,40 @@ def spreadsheet_safe(cell: Any) -> Any:
 
     Apostrophes in front of such a string get one more, so that removing one gives the string back.
     """
-    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER(cell):
-        return f"'{cell}"
-    return cell
+    if not isinstance(cell, str):
+        return cell
+    is_formula = _FORMULA.match(cell) and not _NUMBER(cell)
+    return f"'{cell}" if is_formula else cell
 
 
-def _flat(findings: Sequence[Finding]) -> tuple[list[str], list[list[Any]]]:
+def _flat(findings: Sequence[Finding]) -> tuple[list[str], list[Row]]:
     """The names of the columns of a flat table, and its rows; None where a finding has no such key."""
     where_keys = _keys_of(finding.where for finding in findings)
     count_keys = _keys_of(finding.counts for finding in findings)
-    count_columns = [f"count_{key}" for key in count_keys]
-    names = ["measure", "value", "n", "low", "high", *where_keys, *count_columns, "flags", "examples"]
+    names = [
+        "measure",
+        "value",
+        "n",
+        "low",
+        "high",
+        *where_keys,
+        *[_COUNT_COLUMN + key for key in count_keys],
+        "flags",
+        "examples",
+    ]
 
-    rows: list[list[Any]] = []
+    rows = []
     for finding in findings:
-        low, high = finding.interval or _UNKNOWN
-        row: list[Any] = [finding.measure, finding.value, finding.n, low, high]
-        row += map(finding.where.get, where_keys)
-        row += map(finding.counts.get, count_keys)
-        row += [list(finding.flags), list(finding.examples)]
+        row = [
+            finding.measure,
+            finding.value,
+            finding.n,
+            *(finding.interval or _UNKNOWN),
+            *map(finding.where.get, where_keys),
+            *map(finding.counts.get, count_keys),
+            list(finding.flags),
+            list(finding.examples),
+        ]
         rows.append(row)
     return names, rows
 
@@ -162,7 +203,8 @@ def _float(value: float | None) -> float:
 
 
 def _cell(value: float) -> str:
-    return "" if not math.isfinite(value) else f"{value:.15g}"
+    # All digits that a float surely keeps: 17 would show 0.1 as 0.10000000000000001.
+    return f"{value:.15g}" if math.isfinite(value) else ""
 
 
 class Findings(tuple[Finding, ...]):
@@ -171,20 +213,32 @@ class Findings(tuple[Finding, ...]):
     __slots__ = ()
 
     def where(self, **keys: str) -> "Findings":
-        """The findings with this measure and these values: `where(measure="f1", corpus="posts")`."""
+        """The findings with this measure and these values: `where(measure="f1", corpus="posts")`.
+
+        A measure or a key that neither the catalogue nor a finding has is an error.
+        """
+        refuse_unknown_names(self, keys)
         return Findings(finding for finding in self if _has(finding, keys))
 
     def to_polars(self) -> "pl.DataFrame":
         """A flat table with the columns of findings.csv; `flags` and `examples` are lists."""
+        # Here and not above: `psycheck --help` reads this module and needs no table.
         import polars as pl
 
         names, rows = _flat(self)
+        numbers = ["value", "low", "high"]
+        lists = ["flags", "examples"]
+        counts = ["n", *[name for name in names if name.startswith(_COUNT_COLUMN)]]
+
+        # Types are stated, not guessed: the first findings may lack a key that a later one has.
         types: dict[str, Any] = dict.fromkeys(names, pl.String)
-        types |= dict.fromkeys(("value", "low", "high"), pl.Float64)
-        types |= dict.fromkeys(("flags", "examples"), pl.List(pl.String))
-        types |= {name: pl.Int64 for name in names if name == "n" or name.startswith("count_")}
+        types |= dict.fromkeys(numbers, pl.Float64)
+        types |= dict.fromkeys(lists, pl.List(pl.String))
+        types |= dict.fromkeys(counts, pl.Int64)
+
         table = pl.DataFrame(rows, types, orient="row")
-        return table.with_columns(pl.col(pl.Float64).fill_nan(None))
+        without_nan = pl.col(numbers).fill_nan(None)
+        return table.with_columns(without_nan)
 
     def to_pandas(self) -> Any:
         """The same table as a pandas frame."""
@@ -196,15 +250,45 @@ class Findings(tuple[Finding, ...]):
                 code="extra.no-pandas",
                 do="pip install pandas, or use to_polars()",
             ) from error
-        return pd.DataFrame(self.to_polars().to_dict(as_series=False))
+
+        # By way of lists: `to_pandas` of polars needs pyarrow.
+        columns = self.to_polars().to_dict(as_series=False)
+        return pd.DataFrame(columns)
 
     def _repr_html_(self) -> str:
         """The first findings as a table for a notebook; ids of cases are left out."""
         keys = _keys_of(finding.where for finding in self)
         head = _html_row("th", ["measure", "value", "95 %", "n", *keys])
-        rows = "".join(_html_row("td", _cells(finding, keys)) for finding in self[:_SHOWN])
-        more = f"<p>{len(self) - _SHOWN:,} more</p>" if len(self) > _SHOWN else ""
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{more}"
+        rows = [_html_row("td", _cells(finding, keys)) for finding in self[:_SHOWN]]
+        table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+
+        hidden_rows = len(self) - _SHOWN
+        if hidden_rows <= 0:
+            return table
+        return f"{table}<p>{hidden_rows:,} more</p>"
+
+
+def refuse_unknown_names(findings: Sequence[Finding], keys: Mapping[str, str]) -> None:
+    """Refuse a measure or a key that no run has, with the nearest that one has."""
+    measure = keys.get("measure")
+    if measure is not None and measure not in catalogue():
+        own_measures = {finding.measure for finding in findings}
+        if measure not in own_measures:
+            raise BadInput(
+                f"there is no measure '{measure}'",
+                code="finding.unknown-measure",
+                allowed=nearest(measure, own_measures or catalogue()),
+            )
+
+    strange_keys = keys.keys() - {"measure"} - catalogue_keys()
+    if strange_keys:
+        own_keys = set(_keys_of(finding.where for finding in findings))
+        for key in sorted(strange_keys - own_keys):
+            raise BadInput(
+                f"findings have no key '{key}'",
+                code="finding.unknown-key",
+                allowed=nearest(key, own_keys or catalogue_keys()),
+            )
 
 
 def _has(finding: Finding, keys: Mapping[str, str]) -> bool:
@@ -214,15 +298,22 @@ def _has(finding: Finding, keys: Mapping[str, str]) -> bool:
 
 
 def _html_row(tag: str, cells: Iterable[str]) -> str:
-    escaped = "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells)
-    return f"<tr>{escaped}</tr>"
+    """One row of a table in HTML; `tag` is "th" in its head, "td" in its body."""
+    tagged_cells = [f"<{tag}>{escape(cell)}</{tag}>" for cell in cells]
+    return f"<tr>{''.join(tagged_cells)}</tr>"
 
 
 def _cells(finding: Finding, keys: Iterable[str]) -> list[str]:
     """One row of the table for a notebook."""
     value = f"{finding.value:.3g}" if finding.tested else "not tested"
     low, high = finding.interval or _UNKNOWN
-    has_interval = math.isfinite(low) and math.isfinite(high)
-    interval = f"{low:.3g}–{high:.3g}" if has_interval else ""
-    keyed = [finding.where.get(key, "") for key in keys]
-    return [finding.measure, value, interval, f"{finding.n:,}", *keyed]
+    interval = ""
+    if math.isfinite(low) and math.isfinite(high):
+        interval = f"{low:.3g}–{high:.3g}"
+    return [
+        finding.measure,
+        value,
+        interval,
+        f"{finding.n:,}",
+        *[finding.where.get(key, "") for key in keys],
+    ]

@@ -330,6 +330,14 @@ class Grounded(Model, Protocol):
         """Score items from the answers of `needs`, in their order, (n, k) in [0, 1]."""
 
 
+@runtime_checkable
+class Staged(Grounded, Protocol):
+    """A grounded model that asks each further need only about what the earlier ones leave open."""
+
+    def needed_next(self, items: Sequence[Any], answers: "Sequence[AnswersOf]", /) -> Sequence[str]:
+        """What the next need is asked about, from the answers of those before it."""
+
+
 AnswersOf = Callable[[Sequence[str]], FloatArray]
 """The answers of one needed model or encoder, looked up by text: (n, k) scores or (n, d) vectors."""
 

@@ -26,6 +26,7 @@ def counting(progress: Progress, name: str, total: int) -> Callable[[str], None]
     finished_parts = count(1)
 
     def step(part: str) -> None:
-        progress(f"{name}, {part}", next(finished_parts), total, monotonic() - started)
+        seconds = monotonic() - started
+        progress(f"{name}, {part}", next(finished_parts), total, seconds)
 
     return step

@@ -34,7 +34,8 @@ class Registry(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """All names: ours, then those of other packages, then those that were added by hand."""
-        return tuple(dict.fromkeys([*_installed(self.group), *self.added]))
+        in_order = [*_installed(self.group), *self.added]
+        return tuple(dict.fromkeys(in_order))
 
     def __contains__(self, name: object) -> bool:
         return name in self.added or name in _installed(self.group)
@@ -64,14 +65,18 @@ class Registry(Generic[T]):
 
     def is_ours(self, name: str) -> bool:
         """Whether the thing of this name comes with psycheck."""
+        if name in self.added:
+            return False
         candidates = _installed(self.group).get(name, ())
-        return name not in self.added and len(candidates) == 1 and _is_ours(candidates[0])
+        # A name that another package claims too is nobody's until one of them is uninstalled.
+        return len(candidates) == 1 and _is_ours(candidates[0])
 
     def package(self, name: str) -> str:
         """The package, or packages, that define the thing of this name; nothing is imported."""
         if name in self.added:
             return "this process"
-        return " and ".join(_package(entry) for entry in _installed(self.group).get(name, ()))
+        candidates = _installed(self.group).get(name, ())
+        return " and ".join(_package(entry) for entry in candidates)
 
     @contextmanager
     def adding(self, name: str, thing: T) -> Iterator[None]:
@@ -99,10 +104,12 @@ PAGES: "Registry[Page]" = Registry("psycheck.pages", "page")
 @cache
 def _installed(group: str) -> dict[str, tuple[EntryPoint, ...]]:
     """The entry points of a group by name, ours first; two packages may claim one name."""
+    ours_first = sorted(entry_points(group=group), key=lambda entry: not _is_ours(entry))
     by_name: dict[str, tuple[EntryPoint, ...]] = {}
-    for entry in sorted(entry_points(group=group), key=lambda entry: not _is_ours(entry)):
-        if entry not in by_name.get(entry.name, ()):  # an editable install may be listed twice
-            by_name[entry.name] = (*by_name.get(entry.name, ()), entry)
+    for entry in ours_first:
+        same_name = by_name.get(entry.name, ())
+        if entry not in same_name:  # an editable install may be listed twice
+            by_name[entry.name] = (*same_name, entry)
     return by_name
 
 

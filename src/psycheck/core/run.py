@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,10 +11,15 @@ import polars as pl
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.headline import Headline
 from psycheck.core.measure import Measure
+from psycheck.core.run_results import Results, RunReader
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-_KEY_FIGURES = ("f1", "auc", "pass_rate_mean", "flip_rate", "direct_bias")  # in a notebook
 PAIRS = "audit:fairness"  # the suite of a shown gender pair; its check is the label
+_INCOMPLETE = 3  # exit code: some texts could not be scored
+
+
+def _nothing() -> Mapping[str, Any]:
+    """An empty mapping that nobody can change: runs share it."""
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Shown:
     spans: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class GateResult:
     """Whether a gate holds, and which findings break it.
 
@@ -53,6 +57,15 @@ class GateResult:
     reason: str
     lines: tuple[str, ...] = ()
 
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        # What pytest shows of `assert run.passes(...)`.
+        state = "holds" if self.holds else "fails"
+        figures = "; ".join(self.lines)
+        return f"<gate {state}: {self.gate} ({self.reason}{': ' if figures else ''}{figures})>"
+
 
 @dataclass(frozen=True, slots=True)
 class OwnAudit:
@@ -64,20 +77,20 @@ class OwnAudit:
     section: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+@dataclass(frozen=True, slots=True, repr=False)
+class Run(Results):
     """Everything a report is drawn from.
 
     `plan` is the plan as it was run, `environment` holds versions and fingerprints, `tables` holds
     `predictions` and `cases` (ids, never texts), `shown` the cases on the page, `notes` what was guessed or
     left out, `incomplete` the number of texts that could not be scored, `own_audits` the audits written
-    outside the package, `headlines` the verdict in its order.
+    outside the package, `headlines` the verdict in its order. `reader` answers what needs more than the run.
     """
 
     plan: Mapping[str, Any]
     environment: Mapping[str, Any]
     findings: Findings
-    tables: Mapping[str, pl.DataFrame] = field(default_factory=lambda: _NOTHING)
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=_nothing)
     gates: tuple[GateResult, ...] = ()
     shown: tuple[Shown, ...] = ()
     notes: tuple[str, ...] = ()
@@ -85,6 +98,7 @@ class Run:
     folder: Path | None = None
     own_audits: tuple[OwnAudit, ...] = ()
     headlines: tuple[Headline, ...] = ()
+    reader: RunReader | None = field(default=None, compare=False)
 
     @property
     def verdict(self) -> str:
@@ -104,8 +118,9 @@ class Run:
     @property
     def exit_code(self) -> int:
         """0 done and the gates hold, 1 a gate fails, 3 some texts could not be scored."""
+        # Before the gates: what they judged lacks the texts that are missing.
         if self.incomplete:
-            return 3
+            return _INCOMPLETE
         return 0 if self.holds else 1
 
     def to_polars(self) -> pl.DataFrame:
@@ -115,32 +130,6 @@ class Run:
     def to_pandas(self) -> Any:
         """The findings as a pandas frame."""
         return self.findings.to_pandas()
-
-    def _repr_html_(self) -> str:
-        """A summary for a notebook: gates, key figures, and where the report is; no texts."""
-        items = "".join(f"<li>{escape(line)}</li>" for line in self._summary_lines())
-        key_figures = Findings(finding for finding in self.findings if finding.measure in _KEY_FIGURES)
-        table = key_figures._repr_html_() if key_figures else ""
-        return f"<ul>{items}</ul>{table}"
-
-    def _summary_lines(self) -> list[str]:
-        lines = [f"{len(self.findings):,} findings"]
-
-        failed_gates = [gate for gate in self.gates if not gate.holds]
-        if self.gates:
-            lines.append(f"{len(self.gates) - len(failed_gates)} of {len(self.gates)} gates hold")
-        lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed_gates]
-
-        tested_checks = [check for check in self.findings.where(measure="pass_rate") if check.tested]
-        if tested_checks:
-            weakest = min(tested_checks, key=lambda check: check.value)
-            lines.append(f"weakest check: {weakest.where.get('check')}, pass rate {weakest.value:.0%}")
-
-        if self.incomplete:
-            lines.append(f"{self.incomplete:,} texts could not be scored")
-        if self.folder is not None:
-            lines.append(f"report: {self.folder / 'report.html'}")
-        return lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

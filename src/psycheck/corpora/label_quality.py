@@ -115,7 +115,7 @@ def _author_folds(
 
     mixed_auc, mixed_influence = auc_influence(positive, mixed_scores)
     strict_auc, strict_influence = auc_influence(positive, scores)
-    units = Clusters.of(corpus.units())
+    units = Clusters.of(corpus.units(), corpus.copies())
     mixed_interval = classification_intervals(targets, mixed_scores, units)["auc"]
     strict_interval = classification_intervals(targets, scores, units)["auc"]
     # Both scores are of the same texts, so the influences say how far the two AUCs vary together.

@@ -24,6 +24,8 @@ EVERY = "*"
 _LEVEL = re.compile(r"(?P<name>[^*]+)@(?P<level>\d+(?:\.\d+)?)")
 _IN_RANGE = "0 to 1, or nothing where a text is not annotated"
 
+_CODES = ((1.0, 2.0), (-1.0, 1.0))  # how surveys and classifiers write 0 and 1
+
 Marks = list[float | None]
 
 
@@ -246,6 +248,10 @@ def _keys_by_meaning(
     """The keys that mean 1 where the user named none, and notes; None if the column holds numbers."""
     names = [value for value in column.values if value.number is None]
     if not names:
+        code_meaning_1 = _code_meaning_1(column.values)
+        if code_meaning_1 is not None:
+            sides = _sides(column.values, {code_meaning_1.key})
+            return {code_meaning_1.key}, [f"Label '{name}': guessed that {sides}."]
         _refuse_out_of_range(column, name)
         return None, _notes_on_yes_and_no(column.values, name)
 
@@ -272,6 +278,15 @@ def _keys_by_meaning(
     names_of_1 = listed_values([meaning_1])
     names_of_0 = listed_values(meaning_0)
     return {meaning_1.key}, [f"Label '{name}': guessed that {names_of_1} means 1 and {names_of_0} means 0."]
+
+
+def _code_meaning_1(values: Sequence[LabelValue]) -> LabelValue | None:
+    """The higher of the codes 1 and 2, or of -1 and 1, if a column holds nothing but these two."""
+    by_number = {value.number: value for value in values}
+    for low, high in _CODES:
+        if by_number.keys() == {low, high}:
+            return by_number[high]
+    return None
 
 
 def _refuse_out_of_range(column: _LabelColumn, name: str) -> None:
@@ -343,6 +358,11 @@ def _value_meaning_1(values: Sequence[LabelValue], label: str) -> LabelValue | N
             continue
         if negated in opposite.key or opposite.key in negated:
             return opposite
+
+    known = words()["without_condition"]
+    conditions = [value for value in values if value.key not in known]
+    if len(conditions) == 1:
+        return conditions[0]
 
     # "depressed" names the label "depress", "not depressed" does not.
     name = re.compile(rf"(?<![^\W_]){re.escape(label.casefold())}")

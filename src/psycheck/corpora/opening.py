@@ -1,21 +1,23 @@
 """Open a corpus: a path, demo:NAME, NAME:PATH of a known one, an entry of a plan, or data in memory."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard, Unpack
 
 import polars as pl
 
 from psycheck.core.corpus import LABEL, Corpus
 from psycheck.core.errors import BadInput, nearest
+from psycheck.corpora.column_keywords import ColumnKeywords, columns_of_keywords
 from psycheck.corpora.columns import Columns, source_of
 from psycheck.corpora.known.opening import known_corpora, known_name, open_known
 from psycheck.corpora.labels import name_and_level
 from psycheck.corpora.reading import read_corpus
 from psycheck.demo.opening import open_demo
+from psycheck.io.in_memory import is_dataset_dict
 from psycheck.io.tables import readable_name
 
 _DEMO = "demo:"
@@ -42,29 +44,38 @@ class TableLike(Protocol):
     def __getitem__(self, key: Any, /) -> Any: ...
 
 
-CorpusLike = str | Path | Corpus | CorpusPlan | pl.DataFrame | pl.LazyFrame | Sequence[str] | TableLike
+Rows = Sequence[Mapping[str, Any]]
+ColumnsInMemory = Mapping[str, Sequence[Any]]
+CorpusLike = (
+    str
+    | Path
+    | Corpus
+    | CorpusPlan
+    | pl.DataFrame
+    | pl.LazyFrame
+    | Sequence[str]
+    | Rows
+    | ColumnsInMemory
+    | TableLike
+)
+CorporaLike = CorpusLike | Sequence[CorpusLike] | Mapping[str, CorpusLike]
 
 
 def open_corpora(
-    sources: CorpusLike | Sequence[CorpusLike],
-    *,
-    text: str | None = None,
-    labels: str | Sequence[str] = (),
-    split: str | None = None,
+    sources: CorporaLike, *, split: str | None = None, **columns: Unpack[ColumnKeywords]
 ) -> list[Corpus]:
-    """Open one corpus, or each of a list; frames and texts without a name are numbered from the second on.
+    """Open one corpus, each of a list, or each of {name: corpus}; frames without a name are numbered.
 
     A list of strings is a list of texts if one of them cannot name a corpus: it has white space, no file
     extension that is read, and no such file exists.
     """
+    named_columns = columns_of_keywords(columns)
+    if _names_corpora(sources):
+        return [replace(_opened(source, named_columns, split), name=name) for name, source in sources.items()]
+
     corpora: list[Corpus] = []
     for source in _listed(sources):
-        corpus = open_corpus(
-            source=source,
-            text=text,
-            labels=labels,
-            split=split,
-        )
+        corpus = _opened(source, named_columns, split)
         # What is in memory has no file name to be called by.
         has_name = isinstance(source, str | PathLike | Corpus | CorpusPlan)
         if not has_name:
@@ -73,9 +84,25 @@ def open_corpora(
     return corpora
 
 
-def _listed(sources: CorpusLike | Sequence[CorpusLike]) -> list[Any]:
-    """The corpora one by one; a list of texts is one corpus."""
+def _names_corpora(sources: Any) -> TypeGuard[Mapping[str, CorpusLike]]:
+    """Whether a mapping holds corpora by their names, and not the columns of one."""
+    if not isinstance(sources, Mapping) or is_dataset_dict(sources):
+        return False
+    # A column is a list, an array or a series; what has columns of its own, or names a file, is a corpus.
+    return bool(sources) and all(_is_a_corpus(source) for source in sources.values())
+
+
+def _is_a_corpus(source: object) -> bool:
+    has_columns = hasattr(source, "columns") or hasattr(source, "column_names")
+    holds_rows = isinstance(source, list) and bool(source) and isinstance(source[0], Mapping)
+    return has_columns or holds_rows or isinstance(source, str | Path | Corpus | CorpusPlan | Mapping)
+
+
+def _listed(sources: Any) -> list[Any]:
+    """The corpora one by one; a list of texts or of rows is one corpus."""
     if not isinstance(sources, list | tuple):
+        return [sources]
+    if sources and all(isinstance(source, Mapping) for source in sources):
         return [sources]
 
     all_strings = all(isinstance(source, str) for source in sources)
@@ -96,22 +123,17 @@ def _numbered(corpus: Corpus, before: Sequence[Corpus]) -> Corpus:
     return replace(corpus, name=name)
 
 
-def open_corpus(
-    source: CorpusLike,
-    *,
-    text: str | None = None,
-    labels: str | Sequence[str] = (),
-    split: str | None = None,
-) -> Corpus:
+def open_corpus(source: CorpusLike, *, split: str | None = None, **columns: Unpack[ColumnKeywords]) -> Corpus:
     """Open a corpus: a path, "demo:NAME", NAME:PATH of a known one, an entry of a plan, or data in memory.
 
-    Data in memory is a pandas or polars frame, a Hugging Face Dataset or DatasetDict, or a sequence of
-    strings. `text` and `labels` name columns, which are guessed otherwise; `split` keeps one split.
+    Data in memory is a pandas or polars frame, a Hugging Face dataset, a list of records, a mapping of
+    columns, or a sequence of strings. The keywords name columns (`ColumnKeywords`), which are guessed
+    otherwise; `split` keeps one split.
     """
-    if isinstance(labels, str):
-        labels = (labels,)
-    columns = Columns(text=text, labels=tuple(labels))
+    return _opened(source, columns_of_keywords(columns), split)
 
+
+def _opened(source: CorpusLike, columns: Columns, split: str | None) -> Corpus:
     if isinstance(source, CorpusPlan):
         return _open_plan(source)
     if isinstance(source, Corpus):
@@ -119,6 +141,9 @@ def open_corpus(
     if isinstance(source, str):
         _refuse_text(source)
     if isinstance(source, str | PathLike):
+        # A corpus whose columns are known has labels of its own names, and takes no other role.
+        if _has_known_columns(str(source)):
+            columns = Columns(labels=columns.labels)
         plan = CorpusPlan(
             path=str(source),
             split=split,
@@ -130,13 +155,14 @@ def open_corpus(
 
 def _open_again(corpus: Corpus, columns: Columns, split: str | None) -> Corpus:
     """The chosen labels and split of a corpus that is open already."""
-    if columns.text is not None:
-        raise BadInput(
-            what="a Corpus has its text column already",
-            code="corpus.text-of-corpus",
-            where="text",
-            do="leave text out",
-        )
+    for role in fields(Columns):
+        if role.name != "labels" and getattr(columns, role.name):
+            raise BadInput(
+                what=f"a Corpus has its columns already, and takes no `{role.name}`",
+                code="corpus.columns-of-corpus",
+                where=role.name,
+                do=f"leave `{role.name}` out, or name it where the corpus is opened: open_corpus(…)",
+            )
     labelled = with_labels(corpus, columns.labels)
     return labelled if split is None else labelled.part(split)
 

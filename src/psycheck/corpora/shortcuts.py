@@ -156,7 +156,7 @@ def _told_by(corpus: Corpus, label: str, holds: BoolArray) -> Figure:
     gap = float(holds[yes].mean() - holds[no].mean())
     sign = 1 if gap >= 0 else -1
 
-    units = Clusters.of(corpus.units())
+    units = Clusters.of(corpus.units(), corpus.copies())
     gap_ends = clustered.difference_interval((holds & yes, yes), (holds & no, no), units)
     # Balanced accuracy is a half plus half the gap between the two shares; a negative gap swaps the ends.
     low, high = sorted(0.5 + sign * end / 2 for end in gap_ends)
@@ -286,7 +286,7 @@ def _told_by_length(words: Words, label: str) -> Figure | None:
     if value < TABLE["length"]["from"]:
         return None
 
-    units = Clusters.of(words.corpus.units())
+    units = Clusters.of(words.corpus.units(), words.corpus.copies())
     interval = classification_intervals(targets, scores, units)["auc"]
     return Figure(
         value=value,

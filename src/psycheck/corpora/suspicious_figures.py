@@ -65,7 +65,7 @@ def share(corpus: Corpus, part: BoolArray, among: BoolArray) -> Figure:
 
     value = int(hits.sum()) / max(n, 1)
     # By author: one who copies a text copies many, so texts are not independent.
-    units = Clusters.of(corpus.units())
+    units = Clusters.of(corpus.units(), corpus.copies())
     interval = clustered.ratio_interval(hits, among, units)
     return Figure(
         value=value,

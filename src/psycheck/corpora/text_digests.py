@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from psycheck.core.corpus import History
 from psycheck.core.errors import UNREADABLE, BadInput, library
 from psycheck.io.writing import written
-from psycheck.statistics.classification import BoolArray
+from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.text.words import shingles_of, words_of
 
 DIGESTS = "training-texts.npz"
@@ -69,8 +69,9 @@ def can_sign() -> bool:
 
 def digests_of(texts: Sequence[str], salt: str) -> TextDigests:
     """The digests of the texts that are long enough, in an order that says nothing about theirs."""
-    words = [words_of(text.lower()) for text in dict.fromkeys(texts)]
-    long_enough = [words_of_text for words_of_text in words if len(words_of_text) >= FEWEST_WORDS]
+    distinct_texts = dict.fromkeys(texts)
+    words = [words_of(text.lower()) for text in distinct_texts]
+    long_enough = [text_words for text_words in words if len(text_words) >= FEWEST_WORDS]
     hashes = _hashes(long_enough, salt)
     signatures = _signatures(long_enough, salt)
 
@@ -88,18 +89,20 @@ def digests_of(texts: Sequence[str], salt: str) -> TextDigests:
 def matches(texts: Sequence[str], digests: TextDigests) -> Matches:
     """Which texts, or near copies of them, have one of the digests."""
     words = [words_of(text.lower()) for text in texts]
-    short = np.array([len(words_of_text) < FEWEST_WORDS for words_of_text in words], dtype=np.bool_)
-    places = np.flatnonzero(~short)
-    long_enough = [words[place] for place in places]
+    lengths = np.array([len(text_words) for text_words in words], dtype=np.int64)
+    short = lengths < FEWEST_WORDS
 
     exact = np.zeros(len(texts), dtype=np.bool_)
-    exact[places] = np.isin(_hashes(long_enough, digests.salt), digests.hashes)
+    long_places = np.flatnonzero(~short)
+    hashes = _hashes([words[place] for place in long_places], digests.salt)
+    exact[long_places] = np.isin(hashes, digests.hashes)
 
     near = np.zeros(len(texts), dtype=np.bool_)
     if len(digests.signatures) and can_sign():
-        others = places[~exact[places]]
-        signatures = _signatures([words[place] for place in others], digests.salt)
-        near[others] = _alike(signatures, digests.signatures)
+        # Copies are settled: only the other texts are worth a signature.
+        open_places = long_places[~exact[long_places]]
+        signatures = _signatures([words[place] for place in open_places], digests.salt)
+        near[open_places] = _alike(signatures, digests.signatures)
     return Matches(exact=exact, near=near, short=short)
 
 
@@ -140,8 +143,8 @@ def _hashes(words: Sequence[Sequence[str]], salt: str) -> Hashes:
     """A salted hash of each text, (n,), given as words in lower case."""
     key = salt.encode()[:64]
     digests = []
-    for words_of_text in words:
-        encoded = " ".join(words_of_text).encode("utf-8", "surrogatepass")
+    for text_words in words:
+        encoded = " ".join(text_words).encode("utf-8", "surrogatepass")
         digest = blake2b(encoded, digest_size=8, key=key).digest()
         digests.append(int.from_bytes(digest, "little"))
     return np.array(digests, dtype=np.uint64)
@@ -149,43 +152,54 @@ def _hashes(words: Sequence[Sequence[str]], salt: str) -> Hashes:
 
 def _signatures(words: Sequence[Sequence[str]], salt: str) -> Signatures:
     """The lowest bytes of the MinHash of each text, (n, 120); none without rensa."""
+    parts = [np.zeros((0, HASHES), dtype=np.uint8)]
     if not can_sign():
-        return np.zeros((0, HASHES), dtype=np.uint8)
+        return parts[0]
 
     min_hash = library("rensa", "the search for near-duplicates", "compare").RMinHash
-    seed = int.from_bytes(blake2b(salt.encode(), digest_size=4).digest(), "little")
-    parts = [np.zeros((0, HASHES), dtype=np.uint8)]
+    salt_digest = blake2b(salt.encode(), digest_size=4).digest()
+    seed = int.from_bytes(salt_digest, "little")
     for start in range(0, len(words), BATCH):
-        shingle_sets = [list(shingles_of(words_of_text)) for words_of_text in words[start : start + BATCH]]
-        hashes = np.array(min_hash.digests_from_token_sets(shingle_sets, HASHES, seed), dtype=np.uint64)
-        parts.append((hashes & np.uint64(0xFF)).astype(np.uint8))
+        batch = words[start : start + BATCH]
+        shingle_lists = [list(shingles_of(text_words)) for text_words in batch]
+        hashes = min_hash.digests_from_token_sets(shingle_lists, HASHES, seed)
+        # The conversion keeps the lowest byte.
+        parts.append(np.array(hashes, dtype=np.uint64).astype(np.uint8))
     return np.concatenate(parts)
 
 
-def _alike(signatures: Signatures, known: Signatures) -> BoolArray:
-    """Which signatures, (n, 120), are of a text that overlaps by 0.8 with one of those that are known."""
+def _alike(signatures: Signatures, training: Signatures) -> BoolArray:
+    """Which signatures, (n, 120), are of a text that overlaps by 0.8 with one of the training texts."""
     alike = np.zeros(len(signatures), dtype=np.bool_)
     for start in range(0, HASHES, BAND):
-        # Six bytes as one number; a band that is equal by chance costs one comparison.
-        keys = _band(signatures, start)
-        known_keys = _band(known, start)
-        order = np.argsort(known_keys, kind="stable")
-        sorted_keys = known_keys[order]
+        keys = _band_keys(signatures, start)
+        training_keys = _band_keys(training, start)
+        order = np.argsort(training_keys, kind="stable")
+        sorted_keys = training_keys[order]
         first = np.searchsorted(sorted_keys, keys)
 
         for step in range(NEIGHBOURS):
-            at = np.minimum(first + step, len(sorted_keys) - 1)
-            candidates = np.flatnonzero((sorted_keys[at] == keys) & ~alike)
+            place = np.minimum(first + step, len(sorted_keys) - 1)
+            same_key = sorted_keys[place] == keys
+            candidates = np.flatnonzero(same_key & ~alike)
+            # Equal keys stand side by side: no text has a further neighbour.
             if not len(candidates):
                 break
-            equal = (signatures[candidates] == known[order[at[candidates]]]).mean(axis=1)
-            overlap = (equal - CHANCE) / (1 - CHANCE)
-            alike[candidates] = overlap >= LIKENESS
+            neighbours = training[order[place[candidates]]]
+            alike[candidates] = _overlap(signatures[candidates], neighbours) >= LIKENESS
     return alike
 
 
-def _band(signatures: Signatures, start: int) -> Hashes:
-    """One number for each six bytes from `start` on, (n,)."""
+def _overlap(first: Signatures, second: Signatures) -> FloatArray:
+    """The estimated Jaccard overlap of pairs of texts by their signatures, (n, 120) each."""
+    equal = (first == second).mean(axis=1)
+    overlap: FloatArray = (equal - CHANCE) / (1 - CHANCE)
+    return overlap
+
+
+def _band_keys(signatures: Signatures, start: int) -> Hashes:
+    """Six bytes of each signature, from `start` on, as one number, (n,)."""
     weights = np.uint64(256) ** np.arange(BAND, dtype=np.uint64)
-    keys: Hashes = signatures[:, start : start + BAND].astype(np.uint64) @ weights
+    band = signatures[:, start : start + BAND].astype(np.uint64)
+    keys: Hashes = band @ weights
     return keys

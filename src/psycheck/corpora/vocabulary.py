@@ -199,7 +199,7 @@ def profile(corpus: Corpus) -> dict[str, Figure]:
     shares = np.array([len(set(stretch)) / CHUNK for stretch in stretches])
     variety = float(shares.mean()) if len(shares) else math.nan
 
-    units = Clusters.of(corpus.units())
+    units = Clusters.of(corpus.units(), corpus.copies())
     # Stretches of one author are alike, and which of them are is not known.
     variety_interval = mean_interval(shares, Clusters.single(len(shares))) if units.whole else UNKNOWN
     return {

@@ -38,6 +38,7 @@ class Format:
     writers         how a corpus is written, by the ending of the file; empty if it cannot be written
     compressible    whether files may also end in .gz or .zst; `read` then gets the compressed file
     is_folder       whether it is a folder, not a file
+    recognises      whether a folder is of this format; without it, a folder that no other format recognises
     has_nulls       whether an empty text and a missing one differ, as they do not in CSV
     often_mistaken  endings of files that look like this format but are not, and what to do about each
     """
@@ -52,6 +53,7 @@ class Format:
     writers: Mapping[str, Callable[["pl.DataFrame", Path], None]] = field(default_factory=dict)
     compressible: bool = False
     is_folder: bool = False
+    recognises: Callable[[Path], bool] | None = None
     has_nulls: bool = True
     often_mistaken: Mapping[str, str] = field(default_factory=dict)
 
@@ -137,7 +139,35 @@ JSON_LINES = Format(
         ".jsonl.zst": text_files.write_compressed_json_lines,
     },
     compressible=True,
-    often_mistaken={".json": "write one JSON object per line and name it .jsonl"},
+)
+
+JSON = Format(
+    name="json",
+    title="JSON",
+    endings=(".json",),
+    read=_imported_later("psycheck.io.json_file", "read_json_file"),
+    compressible=True,
+)
+
+WORKBOOK = Format(
+    name="excel",
+    title="a workbook",
+    endings=(".xlsx", ".xlsm", ".xls", ".ods"),
+    read=_imported_later("psycheck.io.workbook", "read_workbook"),
+)
+
+ARCHIVE = Format(
+    name="zip",
+    title="a zip archive of one table",
+    endings=(".zip",),
+    read=_imported_later("psycheck.io.archive", "read_archive"),
+)
+
+ARROW = Format(
+    name="arrow",
+    title="Arrow",
+    endings=(".arrow", ".feather", ".ipc"),
+    read=_imported_later("psycheck.io.arrow_file", "read_arrow"),
 )
 
 PARQUET = Format(
@@ -156,4 +186,12 @@ SAVED_DATASET = Format(
     title="a saved dataset folder",
     read=_imported_later("psycheck.io.saved_dataset", "read_dataset_folder"),
     is_folder=True,
+)
+
+CLASS_FOLDERS = Format(
+    name="classes",
+    title="a folder of text files for each class",
+    read=_imported_later("psycheck.io.class_folders", "read_class_folder"),
+    is_folder=True,
+    recognises=_imported_later("psycheck.io.class_folders", "is_class_folder"),
 )

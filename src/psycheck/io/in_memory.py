@@ -18,8 +18,8 @@ from psycheck.io.streams import bad_file
 from psycheck.io.tables import Table
 
 _ALLOWED = (
-    "a path, a pandas or polars DataFrame, a Hugging Face Dataset or DatasetDict, a sequence of strings,"
-    " or a psycheck.Corpus"
+    "a path, a pandas or polars DataFrame, a Hugging Face Dataset or DatasetDict, a list of records,"
+    " a mapping of columns, a sequence of strings, or a psycheck.Corpus"
 )
 _SINGLE_VALUES = (str, int, float, Decimal, date, time)
 
@@ -44,12 +44,23 @@ def _read(source: Any) -> Table:
         return frame_table(Path("frame"), source)
     if _is_a(source, "pandas", "DataFrame"):
         return _pandas_table(source)
-    if _is_a(source, "datasets", "DatasetDict"):
+    if is_dataset_dict(source):
         frames = {split: _dataset_frame(dataset) for split, dataset in source.items()}
         return joined_splits(Path("dataset"), frames)
     if _is_a(source, "datasets", "Dataset"):
         return frame_table(Path("dataset"), _dataset_frame(source))
+    if _is_a(source, "datasets", "IterableDataset"):
+        return _records_table(list(source))
+    if isinstance(source, Mapping):
+        return _columns_table(source)
+    if _holds_records(source):
+        return _records_table(source)
     return _texts_table(source)
+
+
+def is_dataset_dict(source: object) -> bool:
+    """Whether an object is a Hugging Face DatasetDict, which is a mapping of splits."""
+    return _is_a(source, "datasets", "DatasetDict") or _is_a(source, "datasets", "IterableDatasetDict")
 
 
 def _is_a(source: object, package: str, name: str) -> bool:
@@ -80,15 +91,22 @@ def _pandas_table(frame: Any) -> Table:
         )
 
     columns: dict[str, list[object]] = {}
-    unread: dict[str, str] = {}
     for position, name in enumerate(names):
         # By position: pandas allows names that are not strings.
         # As objects, because only they can hold None in place of NaN, NaT and pandas.NA.
         series = frame.iloc[:, position].astype(object)
-        values = series.where(series.notna(), None).tolist()
-        cells = [_plain(cell) for cell in values]
-        if all(cell is None or isinstance(cell, _SINGLE_VALUES) for cell in cells):
-            columns[name] = cells
+        columns[name] = series.where(series.notna(), None).tolist()
+    return _table_of_cells(path, columns)
+
+
+def _table_of_cells(path: Path, cells_by_column: Mapping[str, Sequence[object]]) -> Table:
+    """The table of columns of Python values; a column with other objects in it is not read."""
+    columns: dict[str, list[object]] = {}
+    unread: dict[str, str] = {}
+    for name, cells in cells_by_column.items():
+        plain_cells = [_plain(cell) for cell in cells]
+        if all(cell is None or isinstance(cell, _SINGLE_VALUES) for cell in plain_cells):
+            columns[name] = plain_cells
         else:
             unread[name] = "objects"
     return Table(
@@ -96,6 +114,47 @@ def _pandas_table(frame: Any) -> Table:
         columns=columns,
         unread=unread,
     )
+
+
+def _columns_table(source: Mapping[Any, Any]) -> Table:
+    """The table of a mapping from column names to their cells."""
+    path = Path("columns")
+    columns: dict[str, Sequence[object]] = {}
+    for name, cells in source.items():
+        listed = _listed(cells)
+        if listed is None:
+            raise bad_file(
+                path=path,
+                what=f"a column holds an object of type {type(cells).__name__}, not a list of cells",
+                code="table.not-a-column",
+                allowed="a list, an array or a series for each column",
+            )
+        columns[str(name)] = listed
+
+    lengths = {len(cells) for cells in columns.values()}
+    if len(lengths) > 1:
+        raise bad_file(
+            path=path,
+            what=f"the columns have different lengths: from {min(lengths):,} to {max(lengths):,} cells",
+            code="table.unequal-columns",
+            do="give each column one cell per text",
+        )
+    return _table_of_cells(path, columns)
+
+
+def _holds_records(source: object) -> bool:
+    if not isinstance(source, list | tuple) or not source:
+        return False
+    return all(isinstance(record, Mapping) for record in source)
+
+
+def _records_table(records: Sequence[Mapping[Any, Any]]) -> Table:
+    """The table of a list of records; a key that a record leaves out is None."""
+    names: dict[str, None] = {}
+    for record in records:
+        names.update(dict.fromkeys(map(str, record)))
+    columns = {name: [record.get(name) for record in records] for name in names}
+    return _table_of_cells(Path("records"), columns)
 
 
 def _texts_table(source: Any) -> Table:

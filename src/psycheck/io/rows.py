@@ -6,10 +6,32 @@ from collections.abc import Iterator, Sequence
 from psycheck.core.errors import BadInput, check_columns, counted
 from psycheck.io.streams import LONGEST, Lines, bad_file, place
 
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "pipes", ",": "commas"}
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "pipes", ",": "commas"}
 # A name of a column is shorter than this: what is longer may be the first text of a file without a header.
 _LONGEST_NAME = 40
 _MOST_WORDS = 5
+_WORDS_OF_A_NAME = 2
+
+
+def delimiter_of(lines: Lines, usual: str) -> str:
+    """The character that separates the fields of the header: the usual one of the format, if it does."""
+    header = next((line for line in lines if line.strip(" \t\r\n")), "").strip("\r\n")
+    counts = {separator: len(_fields(header, separator)) for separator in SEPARATORS}
+    likeliest = max(counts, key=lambda separator: counts[separator])
+    if counts[usual] == counts[likeliest]:
+        return usual
+
+    # A first line that is a text may hold semicolons: names of columns are shorter.
+    words = len(header.split())
+    is_prose = words > _MOST_WORDS and words > _WORDS_OF_A_NAME * counts[likeliest]
+    return usual if is_prose else likeliest
+
+
+def _fields(header: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([header], delimiter=delimiter), [""])
+    except csv.Error:
+        return [header]
 
 
 def separated_rows(lines: Lines, delimiter: str, *, quoted: bool = True) -> Iterator[list[str]]:
@@ -86,7 +108,6 @@ def _header(row: list[str], lines: Lines) -> list[str]:
     # pandas writes its index as a first column without a name.
     names = [name.strip() or f"column_{position}" for position, name in enumerate(row, start=1)]
     _refuse_data(names, lines)
-    _refuse_wrong_delimiter(names, lines)
     _refuse_repeated_name(names, lines)
     return names
 
@@ -102,22 +123,6 @@ def _refuse_data(names: Sequence[str], lines: Lines) -> None:
             where=lines.where(),
             do="add a header row",
         )
-
-
-def _refuse_wrong_delimiter(names: Sequence[str], lines: Lines) -> None:
-    # One long name may be a text with semicolons in it.
-    if len(names) > 1 or _looks_like_text(names[0]):
-        return
-
-    for separator, plural in _SEPARATORS.items():
-        if separator in names[0]:
-            raise BadInput(
-                what=f"the fields are separated by {plural}",
-                code="csv.wrong-delimiter",
-                where=lines.where(),
-                allowed="commas in .csv, tabs in .tsv",
-                do="save it with commas, or with tabs as .tsv",
-            )
 
 
 def _refuse_repeated_name(names: Sequence[str], lines: Lines) -> None:

@@ -14,6 +14,7 @@ from typing import BinaryIO, NoReturn
 from zstandard import ZstdDecompressor, ZstdError
 
 from psycheck.core.errors import BadInput, check_piece
+from psycheck.io.encodings import LineDecoder, as_utf_8, utf_16_of
 
 LONGEST = 64 * 2**20
 """The longest row that is read, in bytes."""
@@ -86,6 +87,12 @@ class Lines:
         self.start = 1
         self._row_bytes = 0
         self._offset = 0
+        self._decoder = LineDecoder()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed about the encoding, as far as the file was read."""
+        return (self._decoder.note,) if self._decoder.note else ()
 
     def next_row(self) -> None:
         """Begin the next row."""
@@ -151,15 +158,20 @@ class Lines:
             line = line[len(_BOM) :]
 
         try:
-            return line.decode("utf-8")
+            return self._decoder.decode(line)
         except UnicodeDecodeError as error:
             raise BadInput(
                 what=f"the text is not valid UTF-8 at byte {start + error.start:,}",
                 code="file.not-utf-8",
                 where=self.where(),
                 allowed="UTF-8",
-                do="save the file as UTF-8; it may be in Windows-1252 or Latin-1",
+                do="save the file as UTF-8; it may be damaged, or two files in one",
             ) from None
+
+
+def file_bytes(path: Path) -> bytes:
+    """All bytes of a file, decompressed and in UTF-8 if they were UTF-16."""
+    return b"".join(_chunks(path, whole_file=True))
 
 
 def _joined_line_ends(chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -198,8 +210,9 @@ def _chunks(path: Path, *, whole_file: bool) -> Iterator[bytes]:
         first = next(chunks, b"")
         _refuse_non_text(path, first)
 
+        utf_16 = utf_16_of(first)
         yield from _within_memory(
-            chunks=chain([first], chunks),
+            chunks=as_utf_8(first, chunks, utf_16) if utf_16 else chain([first], chunks),
             path=path,
             compressed=compression is not None,
             whole_file=whole_file,

@@ -191,17 +191,21 @@ def _refuse_missing(path: Path) -> None:
 def _folder_format(path: Path, name: str | None) -> "Format":
     """The format of a folder: the one that the user names, or the first that is a folder."""
     if name is None:
-        return next(format for format in _all_formats() if format.is_folder)
+        folder_formats = [format for format in _all_formats() if format.is_folder]
+        for format in folder_formats:
+            if format.recognises is not None and format.recognises(path):
+                return format
+        return next(format for format in folder_formats if format.recognises is None)
 
-    format: Format = FORMATS.get(name)
-    if not format.is_folder:
+    named_format: Format = FORMATS.get(name)
+    if not named_format.is_folder:
         raise bad_file(
             path=path,
             what=f"this is a folder, not a {name} file",
             code="file.is-a-folder",
             do="name a file in it",
         )
-    return format
+    return named_format
 
 
 def _file_format(path: Path, name: str | None) -> "Format":

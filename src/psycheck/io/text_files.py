@@ -14,7 +14,7 @@ from zstandard import ZstdCompressor
 
 from psycheck.core.errors import BadInput, check_columns
 from psycheck.io.json_lines import json_values
-from psycheck.io.rows import separated_rows
+from psycheck.io.rows import SEPARATORS, delimiter_of, separated_rows
 from psycheck.io.streams import Lines, bad_file
 from psycheck.io.tables import HOLDS_TEXTS, Table
 
@@ -47,23 +47,33 @@ def read_tsv(path: Path) -> Table:
         except BadInput:
             # Neither reading works: the first error is the one of a file that follows the standard.
             raise error from None
-        return replace(table, notes=(_UNQUOTED,))
+        return replace(table, notes=(*table.notes, _UNQUOTED))
 
 
-def _read_separated(path: Path, delimiter: str, *, quoted: bool) -> Table:
+def _separator(path: Path, usual: str) -> tuple[str, tuple[str, ...]]:
+    """The delimiter of a file, and a note where it is not the usual one of its format."""
+    delimiter = delimiter_of(Lines(path, row=0), usual)
+    if delimiter == usual:
+        return delimiter, ()
+    return delimiter, (f"Guessed that {SEPARATORS[delimiter]} separate the fields.",)
+
+
+def _read_separated(path: Path, usual: str, *, quoted: bool) -> Table:
+    delimiter, notes = _separator(path, usual)
     lines = Lines(path, row=0)
     rows = separated_rows(lines, delimiter, quoted=quoted)
     # The first row is the header.
     names = next(rows, None)
     if names is None:
         raise _empty_file(path)
-    return _table_of_rows(
+    table = _table_of_rows(
         path=path,
         names=names,
         rows=rows,
         lines=lines,
         before=0,
     )
+    return replace(table, notes=(*notes, *lines.notes))
 
 
 def _table_of_rows(
@@ -111,7 +121,8 @@ def tsv_pieces(path: Path) -> Iterator[Table]:
     return _separated_pieces(path, _TAB, quoted=quoted)
 
 
-def _separated_pieces(path: Path, delimiter: str, *, quoted: bool) -> Iterator[Table]:
+def _separated_pieces(path: Path, usual: str, *, quoted: bool) -> Iterator[Table]:
+    delimiter, notes = _separator(path, usual)
     lines = Lines(path, row=0, whole_file=False)
     rows = separated_rows(lines, delimiter, quoted=quoted)
     names = next(rows, None)
@@ -126,7 +137,7 @@ def _separated_pieces(path: Path, delimiter: str, *, quoted: bool) -> Iterator[T
         lines=lines,
         before=0,
     )
-    yield piece
+    yield replace(piece, notes=notes)
     while len(piece):
         before = piece.before + len(piece)
         piece = _table_of_rows(
@@ -140,23 +151,25 @@ def _separated_pieces(path: Path, delimiter: str, *, quoted: bool) -> Iterator[T
             yield piece
 
 
-def _separated_column_names(path: Path, *, delimiter: str) -> list[str]:
+def _separated_column_names(path: Path, *, usual: str) -> list[str]:
+    delimiter, _ = _separator(path, usual)
     rows = separated_rows(Lines(path, row=0), delimiter)
     return next(rows, [])
 
 
-def _separated_rows(path: Path, columns: Sequence[str], *, delimiter: str) -> Iterator[Mapping[str, object]]:
+def _separated_rows(path: Path, columns: Sequence[str], *, usual: str) -> Iterator[Mapping[str, object]]:
+    delimiter, _ = _separator(path, usual)
     rows = separated_rows(Lines(path, row=0), delimiter)
     names = next(rows, [])
     for row in rows:
         yield dict(zip(names, row, strict=True))
 
 
-csv_column_names: Callable[[Path], list[str]] = partial(_separated_column_names, delimiter=_COMMA)
-tsv_column_names: Callable[[Path], list[str]] = partial(_separated_column_names, delimiter=_TAB)
+csv_column_names: Callable[[Path], list[str]] = partial(_separated_column_names, usual=_COMMA)
+tsv_column_names: Callable[[Path], list[str]] = partial(_separated_column_names, usual=_TAB)
 _Rows = Callable[[Path, Sequence[str]], Iterator[Mapping[str, object]]]
-csv_rows: _Rows = partial(_separated_rows, delimiter=_COMMA)
-tsv_rows: _Rows = partial(_separated_rows, delimiter=_TAB)
+csv_rows: _Rows = partial(_separated_rows, usual=_COMMA)
+tsv_rows: _Rows = partial(_separated_rows, usual=_TAB)
 
 
 def write_csv(frame: "pl.DataFrame", path: Path) -> None:
@@ -186,7 +199,7 @@ def read_json_lines(path: Path) -> Table:
     )
     if not table.lines:
         raise _empty_file(path)
-    return table
+    return replace(table, notes=lines.notes)
 
 
 def _table_of_objects(

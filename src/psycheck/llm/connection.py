@@ -1,6 +1,6 @@
 """The connection to an OpenAI-compatible server: what it may not do, and what its errors mean."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -56,7 +56,11 @@ _MESSAGE_READ = 10_000  # characters of an error message
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where questions are sent and how; `demanded` settings are not given up if the server lacks them."""
+    """Where questions are sent and how; `demanded` settings are not given up if the server lacks them.
+
+    `key_header` is the header of the key where it is not the usual one, as on Azure ("api-key"); `headers`
+    and `query` are sent with each request.
+    """
 
     model: str
     base_url: str
@@ -66,6 +70,9 @@ class Server:
     timeout: float
     concurrency: int
     demanded: frozenset[str]
+    key_header: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 def connect(server: Server) -> AsyncOpenAI:
@@ -82,15 +89,31 @@ def connect(server: Server) -> AsyncOpenAI:
             max_connections=server.concurrency,
             max_keepalive_connections=server.concurrency,
         ),
-        event_hooks={"response": [_limit_size]},
+        event_hooks={
+            "request": [_drop_usual_header] if server.key_header else [],
+            "response": [_limit_size],
+        },
     )
     return AsyncOpenAI(
         api_key=server.key,
         base_url=server.base_url,
         max_retries=0,
         http_client=http,
-        default_headers={"Accept-Encoding": "identity"},
+        default_headers={"Accept-Encoding": "identity", **server.headers, **_key_header(server)},
+        default_query=dict(server.query),
     )
+
+
+def _key_header(server: Server) -> dict[str, Any]:
+    """The key in a header of another name."""
+    if server.key_header is None:
+        return {}
+    return {server.key_header: server.key}
+
+
+async def _drop_usual_header(request: httpx2.Request) -> None:
+    """Send the key once: the client library adds the usual header to every request."""
+    request.headers.pop("Authorization", None)
 
 
 def failure_of_status(error: APIStatusError) -> Unanswered:

@@ -1,5 +1,6 @@
 """What is sent with a question besides its messages: decoding, schema of the answer, log probabilities."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -25,6 +26,8 @@ def settings_of(prompt: Prompt, options: LlmOptions) -> tuple[Settings, ...]:
         **_schema(prompt, options),
         **_logprobs(options),
     }
+    if options.extra_body is not None:
+        shared |= json.loads(options.extra_body)
     if options.seed is None and options.samples == 1:
         return (shared,)
     # Without seeds of their own, a server that caches would give the same sample again and again.

@@ -1,7 +1,7 @@
 """LLMs behind an OpenAI-compatible address: llm:NAME?base_url=…&prompt=…"""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,14 +20,16 @@ from psycheck.core.model import (
 )
 from psycheck.llm.cost import Price, estimated_tokens, price_of
 from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
-from psycheck.llm.options import FILES, LlmOptions
+from psycheck.llm.options import FILES, LlmOptions, pair_of, pairs_of
 from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
 from psycheck.llm.prompts import UNASKED_REASON, Example, Prompt, move_cutoff, read_prompt, shipped_prompts
 from psycheck.llm.server_address import KEY_VARIABLE, OPENAI, api_key, remote_host
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.label_names import column_names
+from psycheck.statistics.recalibration import Platt
 
 if TYPE_CHECKING:
+    from psycheck.llm.chosen_posts import HistoryLlm
     from psycheck.llm.few_shot import ExamplePool
 
 BATCH = 4096  # items for one `ask`: connections stay busy, and another process finds something to do
@@ -77,6 +79,9 @@ class LlmModel:
             key_env=options.key_env or KEY_VARIABLE,
             timeout=options.timeout,
             concurrency=options.concurrency,
+            key_header=options.key_header,
+            headers=pairs_of(options.headers),
+            query=pairs_of(options.query),
             demanded=demanded_settings(options),
         )
         examples = self._examples(texts)
@@ -116,7 +121,11 @@ class LlmModel:
 
     def reading(self, reply: Reply, text: str | None = None, /) -> Reading:
         """Everything that a reply (about a text) says: one call gives the scores and the rationale."""
-        return read_reply(reply, self.prompt, text)
+        reading = read_reply(reply, self.prompt, text)
+        if self.options.platt is None:
+            return reading
+        calibrate = Platt(*pair_of(self.options.platt))
+        return replace(reading, scores=calibrate(reading.scores))
 
     def read_reply(self, reply: Reply, /) -> FloatArray:
         """The scores of one reply, (k,); NaN for each label that it does not answer."""
@@ -179,11 +188,12 @@ def _tokens(text: str) -> int:
     return estimated_tokens([{"content": text}])
 
 
-def open_llm(target: str, options: LlmOptions) -> LlmModel:
-    """Open NAME at `base_url` with a prompt; nothing is sent before the model is asked."""
+def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> LlmModel:
+    """Open NAME at `base_url` with a prompt, that of the options or a Prompt; nothing is sent yet."""
     base_url = (options.base_url or OPENAI).rstrip("/")
     remote = remote_host(base_url)
-    prompt = _prompt(target, options)
+    if prompt is None:
+        prompt = _prompt(target, options)
     pool = _pool(prompt, options)
     settings = settings_of(prompt, options)
     parts = {
@@ -197,6 +207,10 @@ def open_llm(target: str, options: LlmOptions) -> LlmModel:
         "logprobs": _SWITCH[options.logprobs],
         "examples": pool.fingerprint if pool else "none",
     }
+    for name in ("extra_body", "query"):
+        # Only where they are set: other models keep the fingerprints that they have.
+        if getattr(options, name) is not None:
+            parts[name] = getattr(options, name)
     return LlmModel(
         name=options.name or f"{target.rpartition('/')[2]}-{prompt.name}",
         labels=column_names(prompt.labels, options.label, where=f"llm:{target}"),
@@ -281,4 +295,21 @@ def _pool(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
     return open_pool(options.pool, prompt.labels, choice)
 
 
-KIND = ModelKind(open=open_llm, options=LlmOptions, target="name", files=FILES)
+def open_text_or_history_llm(target: str, options: LlmOptions) -> "LlmModel | HistoryLlm":
+    """An LLM that is asked about texts or, with `history`, about the chosen posts of histories."""
+    model = open_llm(target, options)
+    if options.history is None:
+        return model
+
+    from psycheck.llm.chosen_posts import HistoryLlm
+    from psycheck.symptoms.post_weights import open_post_symptoms
+
+    return HistoryLlm(
+        llm=model,
+        symptoms=open_post_symptoms(options.history),
+        per_symptom=options.posts_per_symptom,
+        window=options.window,
+    )
+
+
+KIND = ModelKind(open=open_text_or_history_llm, options=LlmOptions, target="name", files=FILES)

@@ -1,5 +1,6 @@
 """Options of an LLM in its spec: llm:NAME?base_url=…&prompt=…"""
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -25,12 +26,64 @@ _SECONDS = Limit("above 0, at most 86400", lambda number: 0 < number <= 86400)
 _UP_TO_100 = Limit("1 to 100", lambda number: 1 <= number <= 100)
 
 
+# Whose value would be a secret: it belongs into the environment, and `key_header` names where it is sent.
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie", re.IGNORECASE)
+_PAIR_OF_TEXTS = re.compile(r"([A-Za-z0-9_.-]{1,80}):([ -~]{1,500})")
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _are_open_headers(text: str) -> bool:
+    pairs = [_PAIR_OF_TEXTS.fullmatch(line) for line in text.split("|")]
+    return all(pair is not None and not _SECRET_HEADER.search(pair[1]) for pair in pairs)
+
+
+def _are_pairs(text: str) -> bool:
+    return all(_PAIR_OF_TEXTS.fullmatch(line) for line in text.split("|"))
+
+
+_JSON_OBJECT = Limit('a JSON object, such as {"top_k": 40}', _is_json_object, "is not a JSON object")
+_HEADERS = Limit(
+    "NAME:VALUE, several separated by |; never a key, which key_header sends",
+    _are_open_headers,
+    "is not allowed",
+)
+_QUERY = Limit("NAME:VALUE, several separated by |, such as api-version:2024-10-21", _are_pairs)
+_HEADER_NAME = Limit("the name of a header, such as api-key", re.compile(r"[A-Za-z0-9-]{1,80}").fullmatch)
+
+
+def pairs_of(text: str | None) -> dict[str, str]:
+    """The entries of "NAME:VALUE|NAME:VALUE"."""
+    lines = text.split("|") if text else []
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
+PAIR = re.compile(rf"{_NUMBER}:{_NUMBER}")
+PlattMap = Annotated[str, Limit("SLOPE:INTERCEPT, such as 1.2:-0.3", PAIR.fullmatch)]
+
+
+def pair_of(text: str) -> tuple[float, float]:
+    """The two numbers of "1.2:-0.3"."""
+    first, second = text.split(":")
+    return float(first), float(second)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmOptions(ModelOptions):
     """Options of an LLM, explained in docs/how-to/llm.md; None leaves the choice to us."""
 
     base_url: Text | None = None
     key_env: Annotated[str, _VARIABLE] | None = None
+    key_header: Annotated[str, _HEADER_NAME] | None = None
+    headers: Annotated[str, _HEADERS] | None = None
+    query: Annotated[str, _QUERY] | None = None
+    extra_body: Annotated[str, _JSON_OBJECT] | None = None
     prompt: Text | None = None
     temperature: Annotated[float, _TEMPERATURE] | None = None
     top_p: Annotated[float, _TOP_P] | None = None
@@ -43,6 +96,10 @@ class LlmOptions(ModelOptions):
     concurrency: Annotated[int, _CONNECTIONS] = 16
     timeout: Annotated[float, _SECONDS] = 120.0
     prices: Text | None = None
+    platt: PlattMap | None = None
+    history: Text | None = None
+    posts_per_symptom: Annotated[int, _UP_TO_100] = 2
+    window: Annotated[int, AT_LEAST_1] = 12_000
     cutoff: Annotated[int, AT_LEAST_1] | None = None
     pool: Text | None = None
     pool_split: Text | None = None

@@ -60,6 +60,7 @@ class Reading:
     stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. For a rating scale,
     `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`. Where items have
     evidence, `evidence` says what became of each, and the total is between `least` and `most`.
+    `agreement` is the share of several samples that give the commonest decision, over the labels.
     """
 
     scores: FloatArray
@@ -71,6 +72,7 @@ class Reading:
     least: float = math.nan
     most: float = math.nan
     evidence: tuple[Status, ...] = ()
+    agreement: float = math.nan
 
 
 def read_reply(reply: Reply, prompt: Prompt, text: str | None = None) -> Reading:
@@ -195,8 +197,9 @@ def _mean_of_samples(samples: Sequence[Reading], prompt: Prompt) -> Reading:
     """The mean of the samples that answer; the verdict of a scale is that of the mean total."""
     first = samples[0]
     scores = _mean([sample.scores for sample in samples])
+    agreement = _agreement([sample.scores for sample in samples])
     if prompt.scale is None:
-        return Reading(scores=scores, how=first.how, rationale=first.rationale)
+        return Reading(scores=scores, how=first.how, rationale=first.rationale, agreement=agreement)
 
     # Not the mean of the verdicts: these are linear only on either side of the cut-off.
     totals = [sample.total for sample in samples if not math.isnan(sample.total)]
@@ -206,10 +209,22 @@ def _mean_of_samples(samples: Sequence[Reading], prompt: Prompt) -> Reading:
         scores=scores,
         how=first.how,
         rationale=first.rationale,
+        agreement=agreement,
         items=_mean([sample.items for sample in samples]),
         total=total,
         band=band_of(prompt.scale, total),
     )
+
+
+def _agreement(rows: Sequence[FloatArray]) -> float:
+    """The mean over labels of the share of samples that decide as most do; NaN if fewer than two answer."""
+    shares: list[float] = []
+    for scores in np.stack(rows).T:
+        answered = scores[~np.isnan(scores)]
+        if len(answered) > 1:
+            share_of_yes = float(np.mean(answered >= 0.5))
+            shares.append(max(share_of_yes, 1 - share_of_yes))
+    return math.fsum(shares) / len(shares) if shares else math.nan
 
 
 def _mean(rows: Sequence[FloatArray]) -> FloatArray:

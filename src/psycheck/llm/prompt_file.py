@@ -4,13 +4,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from psycheck.io.settings import AT_LEAST_0, read_settings, read_toml, wrong
 from psycheck.symptoms.scales import Scale, Text, read_scale
 
 Answer = Literal["yes_no", "scale", "open"]
 SLOT: Final = re.compile(r"\{([A-Za-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Another wording of the same question, with the same answers; None keeps the message of the file."""
+
+    name: Text
+    user: Text | None = None
+    system: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +39,35 @@ class PromptFile:
     choices: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
     reason: bool = False
     evidence: bool = False
+    variant: tuple[Variant, ...] = ()
     source: str = ""
 
 
-def read_prompt_file(path: Path) -> tuple[PromptFile, Scale | None]:
-    """Read a prompt file and the scale that it names, relative to the file."""
-    place = str(path)
-    file = read_settings(PromptFile, read_toml(path, "prompt"), place)
+def read_prompt_file(path: Path, variant: str = "") -> tuple[PromptFile, Scale | None]:
+    """Read a prompt file, or one of its variants, and the scale that it names, relative to the file."""
+    keys = read_toml(path, "prompt")
+    if not variant:
+        return checked_prompt(keys, str(path), path.parent)
+
+    variants = {each.name: each for each in read_settings(PromptFile, keys, str(path)).variant}
+    if variant not in variants:
+        raise wrong(
+            f"the prompt has no variant '{variant}'",
+            str(path),
+            "variant",
+            allowed=", ".join(variants) or "no variant: the file has no [[variant]]",
+            code="prompt.unknown-variant",
+        )
+    wording = variants[variant]
+    changed = {"system": wording.system, "user": wording.user}
+    return checked_prompt(
+        keys | {key: text for key, text in changed.items() if text is not None}, str(path), path.parent
+    )
+
+
+def checked_prompt(keys: Mapping[str, Any], place: str, folder: Path) -> tuple[PromptFile, Scale | None]:
+    """The prompt of some keys, checked, and the scale that it names, relative to a folder."""
+    file = read_settings(PromptFile, dict(keys), place)
     _check_scale(file, place)
     _check_labels(file, place)
     _check_examples(file, place)
@@ -50,7 +81,7 @@ def read_prompt_file(path: Path) -> tuple[PromptFile, Scale | None]:
             code="prompt.evidence-and-answer",
         )
 
-    scale = read_scale(file.scale, path.parent) if file.scale else None
+    scale = read_scale(file.scale, folder) if file.scale else None
     if scale and file.items == "yes_no" and scale.yes is None:
         raise wrong(
             "the scale does not say what a yes counts",

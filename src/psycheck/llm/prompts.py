@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.registry import PROMPTS
-from psycheck.llm.prompt_file import SLOT, Answer, PromptFile, read_prompt_file
+from psycheck.llm.prompt_file import SLOT, Answer, PromptFile, checked_prompt, read_prompt_file
 from psycheck.symptoms.scales import Scale, with_cutoff
 
 SHIPPED: Final = Path(__file__).with_name("shipped_prompts")
@@ -183,10 +183,12 @@ def shipped_prompts() -> list[str]:
 
 def read_prompt(name_or_path: str) -> Prompt:
     """Read a prompt that a package ships by its name, or a TOML file; errors name the key."""
-    if name_or_path in PROMPTS:
-        return _prompt_of(name_or_path, _registered_file(name_or_path))
+    # "FILE.toml#NAME" is the variant of this name.
+    file_name, _, variant = name_or_path.partition("#")
+    if file_name in PROMPTS:
+        return _prompt_of(file_name, _registered_file(file_name), variant)
 
-    path = Path(name_or_path)
+    path = Path(file_name)
     if path.suffix != ".toml":
         raise BadInput(
             f"unknown prompt '{name_or_path}'",
@@ -194,7 +196,7 @@ def read_prompt(name_or_path: str) -> Prompt:
             allowed=nearest(name_or_path, shipped_prompts()),
             do="name a shipped prompt or a TOML file: psycheck ls prompts",
         )
-    return _prompt_of(path.stem, path)
+    return _prompt_of(path.stem, path, variant)
 
 
 def _registered_file(name: str) -> Path:
@@ -211,8 +213,16 @@ def _registered_file(name: str) -> Path:
     return path if path.suffix == ".toml" else path / f"{name}.toml"
 
 
-def _prompt_of(name: str, path: Path) -> Prompt:
-    file, scale = read_prompt_file(path)
+def make_prompt(name: str, **keys: Any) -> Prompt:
+    """A prompt made in Python from the keys of a prompt file; hand it to `psycheck.llm.model.open_llm`."""
+    file, scale = checked_prompt(keys, name, Path())
+    prompt = _unfingerprinted(name, file, scale)
+    return replace(prompt, fingerprint=_fingerprint(prompt))
+
+
+def _prompt_of(name: str, path: Path, variant: str = "") -> Prompt:
+    file, scale = read_prompt_file(path, variant)
+    name = f"{name}-{variant}" if variant else name
     prompt = _unfingerprinted(name, file, scale)
     return replace(prompt, fingerprint=_fingerprint(prompt))
 

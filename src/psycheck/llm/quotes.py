@@ -5,7 +5,7 @@ invents what a post says has not rated the post.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -126,8 +126,3 @@ def verdict_of_bounds(scale: Scale, bounds: Bounds) -> float:
     if bounds.most < scale.cutoff:
         return verdict_of(scale, bounds.most)
     return np.nan
-
-
-def counts_of(statuses: Sequence[Status]) -> Mapping[str, int]:
-    """How many items have each status."""
-    return {status: statuses.count(status) for status in STATUSES}

@@ -4,8 +4,10 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from hashlib import blake2b, file_digest
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from pickle import PickleError
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -66,6 +68,49 @@ def source_hash(thing: Any) -> str | None:
         return hashed(*_Source(module).pieces_of(thing))
     except (OSError, TypeError, RecursionError):
         return None
+
+
+def state_hash(network: Any) -> str:
+    """Hash the weights of a torch network, with their names."""
+    pieces: list[bytes | str] = []
+    for name, weights in sorted(network.state_dict().items()):
+        array = weights.detach().cpu().contiguous()
+        # As bytes: NumPy has no bfloat16.
+        flat_bytes = array.flatten().view(import_module("torch").uint8)
+        pieces += [name, f"{weights.dtype}{tuple(weights.shape)}", flat_bytes.numpy().tobytes()]
+    return hashed(*pieces)
+
+
+def estimator_hash(estimator: Any) -> str | None:
+    """Hash a fitted estimator of scikit-learn; None if a part of it cannot be hashed.
+
+    Attributes that hold an address (`_stop_words_id`) are left out: they differ between processes.
+    """
+    try:
+        return hashed(*_estimator_pieces(estimator))
+    except (TypeError, ValueError, AttributeError, RecursionError, PickleError):
+        return None
+
+
+def _estimator_pieces(value: Any) -> Iterator[str | bytes]:
+    if hasattr(value, "get_params") and hasattr(value, "__dict__"):
+        yield f"{type(value).__module__}.{type(value).__qualname__}"
+        attributes = {name: part for name, part in vars(value).items() if not name.endswith("_id")}
+        for name in sorted(attributes):
+            yield name
+            yield from _estimator_pieces(attributes[name])
+    elif isinstance(value, list | tuple):
+        yield f"{type(value).__name__}{len(value)}"
+        for part in value:
+            yield from _estimator_pieces(part)
+    elif isinstance(value, FunctionType | MethodType):
+        source = source_hash(value)
+        if source is None:
+            raise TypeError("a function that cannot be hashed")
+        yield source
+    else:
+        # By content: arrays, sparse matrices, vocabularies and the trees of scikit-learn.
+        yield str(import_module("joblib").hash(value))
 
 
 class _Source:

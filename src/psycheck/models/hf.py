@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -21,11 +22,12 @@ from psycheck.models.hf_folder import (
     load_config,
     load_network,
     load_tokenizer,
+    network_parts,
     read_json,
     weight_files,
     window_of,
 )
-from psycheck.models.label_names import label_columns
+from psycheck.models.label_names import LabelColumns, label_columns
 from psycheck.models.training_card import with_card
 from psycheck.models.window import characters_read, speakable
 
@@ -178,37 +180,92 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
     config = load_config(folder, options)
     tokenizer = load_tokenizer(folder, options)
 
-    activation = _activation(config, options, where=target)
+    loader = transformers.AutoModelForSequenceClassification
+    # Decoders find the last token of a text by it.
+    if getattr(config, "pad_token_id", None) is None:
+        config.pad_token_id = tokenizer.pad_token_id
+    chosen = _chosen_outputs(config, options, where=target)
+    # Refused before the weights are read.
+    window_of(tokenizer, config, options.max_length, where=target)
+    network, report = load_network(loader, folder, config, options)
+    _check_report(report, network, where=target)
+    return open_classifier(
+        network,
+        tokenizer,
+        options,
+        chosen,
+        name=_name(target, folder),
+        parts=folder_parts(folder, options),
+        folder=folder,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Outputs:
+    """The outputs that are kept as labels, and what makes scores of logits."""
+
+    columns: LabelColumns
+    activation: str
+
+
+def _chosen_outputs(config: Any, options: HfOptions, *, where: str) -> _Outputs:
+    activation = _activation(config, options, where=where)
     classes = [str(config.id2label.get(i, f"LABEL_{i}")) for i in range(config.num_labels)]
     if activation == "softmax" and len(classes) == 1:
         raise BadInput(
             "a softmax over one output is always 1",
             code="model.softmax-of-one",
-            where=target,
+            where=where,
             allowed="activation=sigmoid",
         )
-    chosen = label_columns(
+    columns = label_columns(
         classes,
         positive=options.positive,
         label=options.label,
         exclusive=activation == "softmax",
         ordered=True,
-        where=target,
+        where=where,
+    )
+    return _Outputs(columns, activation)
+
+
+def open_network(network: Any, tokenizer: Any, options: HfOptions, *, name: str) -> HfModel:
+    """A classifier of transformers that is in memory already, such as that of a pipeline."""
+    tokenizer = copy(tokenizer)
+    # As for a folder: what is read must be the beginning of a text, and batches need padding.
+    tokenizer.truncation_side = "right"
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
+    if getattr(network.config, "pad_token_id", None) is None:
+        network.config.pad_token_id = tokenizer.pad_token_id
+    return open_classifier(
+        network.eval(),
+        tokenizer,
+        options,
+        _chosen_outputs(network.config, options, where=name),
+        name=name,
+        parts=network_parts(network, tokenizer),
     )
 
-    # Decoders find the last token of a text by it.
-    if getattr(config, "pad_token_id", None) is None:
-        config.pad_token_id = tokenizer.pad_token_id
-    max_length = window_of(tokenizer, config, options.max_length, where=target)
-    loader = transformers.AutoModelForSequenceClassification
-    network, report = load_network(loader, folder, config, options)
-    _check_report(report, network, where=target)
 
+def open_classifier(
+    network: Any,
+    tokenizer: Any,
+    options: HfOptions,
+    outputs: _Outputs,
+    *,
+    name: str,
+    parts: Mapping[str, str],
+    folder: Path | None = None,
+) -> HfModel:
+    """A network and its tokenizer as a model; `parts` are hashes of both, `folder` is where it came from."""
+    max_length = window_of(tokenizer, network.config, options.max_length, where=name)
+    chosen = outputs.columns
     parts = {
-        **folder_parts(folder, options),
+        **parts,
         "max_length": str(max_length),
         "labels": str(chosen),
-        "activation": activation,
+        "activation": outputs.activation,
         "scoring": SCORING,
     }
     declared = Capabilities(
@@ -218,15 +275,15 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
         notes=(*chosen.notes, *_window_notes(options.max_length, max_length)),
     )
     return HfModel(
-        name=options.name or _name(target, folder),
+        name=options.name or name,
         fingerprint=hashed_parts(parts),
-        capabilities=with_card(declared, folder, chosen.labels),
+        capabilities=declared if folder is None else with_card(declared, folder, chosen.labels),
         max_length=max_length,
         tokenizer=tokenizer,
         network=network,
         inputs=_inputs(network),
         labels=chosen.labels,
-        activation=activation,
+        activation=outputs.activation,
         columns=chosen.columns,
     )
 

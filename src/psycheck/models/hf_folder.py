@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from psycheck.core.errors import BadInput, ModelFailure, PsycheckWarning, explained, library
 from psycheck.io.settings import AT_LEAST_1
-from psycheck.models.fingerprint import file_hash, hashed, hashed_files
+from psycheck.models.fingerprint import file_hash, hashed, hashed_files, state_hash
 from psycheck.models.options import ModelOptions, Text
 from psycheck.models.tfidf_file import TFIDF_FILE
 
@@ -315,6 +315,21 @@ def folder_parts(folder: Path, options: HfOptions) -> dict[str, str]:
     if options.trust_remote_code:
         parts["code"] = hashed_files(folder.glob("*.py"))
     return parts
+
+
+def network_parts(network: Any, tokenizer: Any) -> dict[str, str]:
+    """Hashes of what decides the outputs of a model in memory: its weights, tokenizer and configuration."""
+    config = json.loads(network.config.to_json_string(use_diff=False))
+    deciding_keys = config.keys() - set(_FACTS["no_computation"])
+    deciding_config = {key: config[key] for key in deciding_keys}
+
+    vocabulary = json.dumps(tokenizer.get_vocab(), sort_keys=True)
+    rules = tokenizer.backend_tokenizer.to_str() if tokenizer.is_fast else str(tokenizer.init_kwargs)
+    return {
+        "weights": state_hash(network),
+        "tokenizer": hashed(vocabulary, rules),
+        "architecture": hashed(json.dumps(deciding_config, sort_keys=True, default=str)),
+    }
 
 
 def _tokenizer_files(folder: Path) -> list[Path]:

@@ -29,6 +29,11 @@ def nameless_score(name: str) -> bool:
     return nameless(name) or name.casefold() in _WORDS["nameless_scores"]
 
 
+def means_the_same(name: str, label: str) -> bool:
+    """Whether a name is another word for a label, such as "depressed" for "depression"."""
+    return name.casefold() in _WORDS["same_label"].get(label.casefold(), ())
+
+
 def _nameless_class(name: str) -> bool:
     return bool(_NUMBERED.fullmatch(name)) or name.casefold() in _WORDS["nameless_classes"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, quote_plus, urlencode
 
 from psycheck.core.errors import BadInput, PsycheckError, nearest, neighbours
@@ -23,8 +23,31 @@ _LIKELY_SPECS = {".py": "python:{path}:OBJECT", ".joblib": "sklearn:{path}", ".p
 _SPECS: dict[int, str] = {}
 
 
-def open_model(spec: str | Path | Model | Callable[..., Any], **options: Any) -> Model:
+class Openable(Protocol):
+    """What says itself how it is opened, such as a finished training (`Trained`)."""
+
+    @property
+    def spec(self) -> str:
+        """The spec of its model."""
+
+
+class Fitted(Protocol):
+    """A fitted estimator of scikit-learn that takes raw texts."""
+
+    def predict_proba(self, texts: Any, /) -> Any:
+        """The probabilities of its classes, (n, c)."""
+
+
+ModelLike = str | Path | Model | Openable | Fitted | Callable[..., Any] | tuple[Any, Any]
+"""A spec, a training, or an object: a model of ours, an estimator, a network, a function, or a network with
+its tokenizer."""
+
+
+def open_model(spec: ModelLike, **options: Any) -> Model:
     """Open "hf:FOLDER", "sklearn:FILE", "python:MODULE:OBJECT", "scores:FILE", "llm:NAME" or an object."""
+    training = _spec_of_training(spec)
+    if training is not None:
+        return open_model(training, **options)
     if not isinstance(spec, str | Path):
         return _open_object(spec, options)
 
@@ -68,7 +91,14 @@ def _portable_spec(kind: str, target: str, query: Mapping[str, str], keywords: M
     return relative_spec(spec, Path.cwd())
 
 
-def _open_object(thing: Model | Callable[..., Any], options: dict[str, Any]) -> Model:
+def _spec_of_training(thing: object) -> str | None:
+    """The spec of an object of ours that names one; None for anything else."""
+    is_ours = type(thing).__module__.startswith("psycheck.")
+    spec = getattr(thing, "spec", None)
+    return spec if is_ours and isinstance(spec, str) else None
+
+
+def _open_object(thing: Any, options: dict[str, Any]) -> Model:
     """A model of ours as it is; a user's object or function with its output checked."""
     from psycheck.models.python_object import PythonOptions, wrap_object
 

@@ -13,13 +13,25 @@ from psycheck.core.errors import BadInput, ModelFailure, counted, nearest
 from psycheck.core.item import sizes_of
 from psycheck.core.model import MOST_POSTS, Capabilities, Capable, Model, ModelKind, Replying
 from psycheck.models.fingerprint import file_hash, hashed, source_hash
+from psycheck.models.held import (
+    estimator_of,
+    function_of,
+    network_and_tokenizer_of,
+    open_estimator,
+    open_transformer,
+    weights_of,
+)
 from psycheck.models.label_names import ONE_LABEL
 from psycheck.models.options import ModelOptions, Text
 from psycheck.models.output import checked_scores
 from psycheck.models.python_import import import_file, import_module, running_user_code
+from psycheck.models.scoring_function import ScoringFunction
 
 BATCH = 256
-_ACCEPTED = "an object with .labels and .score(texts), or a function from a list of texts to an array"
+_ACCEPTED = (
+    "a function of one text or of a list of texts, an object with .labels and .score(texts), a fitted"
+    " pipeline of scikit-learn, a pipeline or network of transformers or torch, or a spec such as hf:FOLDER"
+)
 # A model that replies in words is used as it is, so these would be overlooked outside of `capabilities`.
 _DECLARED = (
     "batch",
@@ -36,9 +48,14 @@ _DECLARED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonOptions(ModelOptions):
-    """Options of a Python object: `folder` is searched for its module before the current folder."""
+    """Options of a Python object.
+
+    `folder` is searched for its module before the current folder; `positive` is the positive one of the
+    classes that it names.
+    """
 
     folder: Text | None = None
+    positive: Text | None = None
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
@@ -146,11 +163,16 @@ def _wrapped(thing: Any, options: PythonOptions, origin: _Origin) -> Model:
         thing = _instance(thing)
     if isinstance(thing, Replying):
         return _checked_replying(thing, options, origin.name)
-    # From here on it is an object with `score`, or a function.
-    function = _scoring_function(thing, origin.name)
+    held = _held_model(thing, options, origin)
+    if held is not None:
+        return held
 
+    # From here on it is an object with `score`, or a function.
     name = options.name or _own_name(thing) or origin.name
+    function = _scoring_function(thing, options, name)
     labels = _labels(thing, options, name)
+    if isinstance(function, ScoringFunction) and options.label is None and not hasattr(thing, "labels"):
+        labels = function.labels or labels
     identity = _identity(thing, origin)
     # A declared fingerprint is the user's promise; of a source, the labels decide the columns, too.
     fingerprint = identity.mark if identity.is_declared else hashed(identity.mark, *labels)
@@ -158,7 +180,7 @@ def _wrapped(thing: Any, options: PythonOptions, origin: _Origin) -> Model:
         name=name,
         labels=labels,
         fingerprint=fingerprint,
-        capabilities=_capabilities(thing, options, name, labels, identity),
+        capabilities=_with_assumptions(_capabilities(thing, options, name, labels, identity), function),
         function=function,
         reader=getattr(thing, "read", None),
     )
@@ -192,23 +214,36 @@ def _checked_replying(model: Replying, options: PythonOptions, name: str) -> Rep
     return model
 
 
-def _scoring_function(thing: Any, name: str) -> Callable[[list[Any]], Any]:
-    """What is called with texts: the method `score`, or the object itself."""
-    if hasattr(thing, "predict_proba"):
-        raise BadInput(
-            f"'{name}' is a scikit-learn estimator",
-            code="model.is-estimator",
-            allowed=_ACCEPTED,
-            do="save it with skops.io.dump and open it as sklearn:FILE.skops, or write a function around it",
-        )
-    function = getattr(thing, "score", None) or thing
+def _held_model(thing: Any, options: PythonOptions, origin: _Origin) -> Model | None:
+    """A model of another library that has a kind of its own; None for anything else."""
+    estimator = estimator_of(thing)
+    if estimator is not None:
+        return open_estimator(estimator, options)
+    parts = network_and_tokenizer_of(thing)
+    if parts is not None:
+        return open_transformer(*parts, options)
+    return None
+
+
+def _scoring_function(thing: Any, options: PythonOptions, name: str) -> Callable[[list[Any]], Any]:
+    """What is called with texts: the method `score`, a function of another library, or the object itself."""
+    if hasattr(thing, "score"):
+        method: Callable[[list[Any]], Any] = thing.score
+        return method
+
+    function = function_of(thing)
     if not callable(function):
         raise BadInput(
             f"'{name}' is a {type(thing).__name__}, not a model",
             code="model.not-callable",
             allowed=_ACCEPTED,
+            do="write a function from texts to probabilities around it, and pass that"
+            " (on the command line: python:FILE.py:FUNCTION)",
         )
-    return function  # type: ignore[no-any-return]  # a user's object may have any type
+    if _takes(thing, name) == "histories":
+        return function
+    names_columns = options.label is not None or hasattr(thing, "labels")
+    return ScoringFunction.of(function, positive=options.positive, names_columns=names_columns, name=name)
 
 
 def _own_name(thing: Any) -> str:
@@ -229,6 +264,9 @@ def _identity(thing: Any, origin: _Origin) -> _Identity:
     declared = getattr(thing, "fingerprint", None)
     if declared is not None:
         return _Identity(str(declared), is_declared=True)
+    weights = weights_of(thing)
+    if weights is not None:
+        return _Identity(hashed("weights", weights, origin.source or origin.name), is_declared=False)
     if origin.source is not None:
         return _Identity(hashed("python", origin.source), is_declared=False, notes=(origin.note,))
     note = "this model cannot be fingerprinted: its scores are not reused between runs"
@@ -257,6 +295,17 @@ def _capabilities(
         recheck=True,  # code may read files and settings that no fingerprint covers
         parts=parts | {"labels": ",".join(labels)},
         notes=(*declared.notes, *identity.notes),
+    )
+
+
+def _with_assumptions(capabilities: Capabilities, function: Callable[[list[Any]], Any]) -> Capabilities:
+    """The capabilities with what was assumed about the answers of a function."""
+    if not isinstance(function, ScoringFunction):
+        return capabilities
+    return replace(
+        capabilities,
+        exclusive=capabilities.exclusive or function.exclusive,
+        notes=(*capabilities.notes, *function.notes),
     )
 
 

@@ -1,4 +1,4 @@
-"""Scores from a file, looked up by text: for models that run on another machine."""
+"""Scores from a file, looked up by text or by id: for models that run on another machine."""
 
 import math
 from array import array
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.corpus import Corpus, showable_id
 from psycheck.core.errors import (
     BadInput,
     check_piece,
@@ -25,7 +26,7 @@ from psycheck.core.model import Capabilities, ModelKind
 from psycheck.io.formats import Format
 from psycheck.io.streams import COMPRESSIONS, DAMAGED, ZSTD_INPUT, decompressed
 from psycheck.io.tables import format_by_ending, readable_endings
-from psycheck.models.fingerprint import file_hash, hashed_parts
+from psycheck.models.fingerprint import file_hash, hashed, hashed_parts
 from psycheck.models.label_names import ONE_LABEL, column_names
 from psycheck.models.options import ModelOptions
 from psycheck.models.output import TOLERANCE
@@ -33,7 +34,9 @@ from psycheck.models.output import TOLERANCE
 BATCH = 4096
 SILVER = "_silver"  # suffix of the 0/1 columns that `psycheck score` adds to the scores
 _UNREADABLE = (EOFError, *DAMAGED, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
-_NO_LABEL = frozenset({"text_hash", "text", "read", "id"})
+_ID_COLUMNS = ("id", "text_id", "post_id", "tweet_id", "doc_id", "uid")
+_KEY_COLUMNS = ("text_hash", "text", *_ID_COLUMNS)  # the first that a file has says what a row is about
+_NO_LABEL = frozenset({"read", *_KEY_COLUMNS})
 _ROW_BYTES = 200  # memory that a row takes beside its scores
 _NOT_READ = -1  # in `reads`: the file does not say how much of the text was read
 _MOST_CHARACTERS = 2**53
@@ -48,7 +51,10 @@ class ScoreFileOptions(ModelOptions):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class ScoreFile:
-    """A model known only by its scores; `rows` maps the hash of a text to the row of its scores."""
+    """A model known only by its scores; `rows` maps the hash of a text to the row of its scores.
+
+    With `by_id` it maps those of ids, until `with_texts_of` has looked up their texts.
+    """
 
     name: str
     labels: tuple[str, ...]
@@ -57,6 +63,7 @@ class ScoreFile:
     rows: Mapping[bytes, int] = field(default_factory=dict, repr=False)
     scores: FloatArray = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
     reads: IntArray = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    by_id: bool = False
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Look up the scores of texts, (n, k); NaN if there are none (see also `missing`)."""
@@ -86,8 +93,45 @@ class ScoreFile:
                 yield i, row
 
 
+def with_texts_of(scores: ScoreFile, corpora: Sequence[Corpus]) -> ScoreFile:
+    """Scores by id as scores by text, for the ids of some corpora."""
+    rows: dict[bytes, int] = {}
+    for corpus in corpora:
+        for text_id, text in zip(corpus.ids, corpus.texts, strict=True):
+            row = scores.rows.get(_id_digest(text_id))
+            if row is None:
+                continue
+            first_row = rows.setdefault(digest_of(text), row)
+            if not np.array_equal(scores.scores[first_row], scores.scores[row], equal_nan=True):
+                raise BadInput(
+                    "the same text has two different scores",
+                    code="scores.differ",
+                    where=f"{scores.name}, id {text_id}",
+                    do="score equal texts equally, or drop duplicates from the corpus",
+                )
+    if not rows:
+        raise BadInput(
+            "no id of the scores is an id of a corpus",
+            code="scores.no-shared-id",
+            where=scores.name,
+            allowed=f"the ids of {' or '.join(corpus.name for corpus in corpora)}",
+            do="name the id column of the corpus (`id`)",
+        )
+
+    # Another corpus under the same ids has other texts.
+    marks = [corpus.fingerprint() for corpus in corpora]
+    note = "Its scores are by id: edited texts have none, so only audits of unedited texts are possible."
+    return replace(
+        scores,
+        rows=rows,
+        by_id=False,
+        fingerprint=hashed(scores.fingerprint, *marks),
+        capabilities=replace(scores.capabilities, notes=(*scores.capabilities.notes, note)),
+    )
+
+
 def open_scores(target: str, options: ScoreFileOptions) -> ScoreFile:
-    """Read scores row by row: a column `text_hash` or `text`, one column per label, and optionally `read`.
+    """Read scores row by row: a column `text_hash`, `text` or `id`, one per label, and optionally `read`.
 
     A row with only empty scores is not scored yet; "nan" means that the model gave no usable answer.
     """
@@ -122,6 +166,7 @@ def open_scores(target: str, options: ScoreFileOptions) -> ScoreFile:
         rows=table.places,
         scores=np.clip(scores, 0.0, 1.0),
         reads=np.array(table.reads, np.int64),
+        by_id=text_column.casefold() in _ID_COLUMNS,
     )
 
 
@@ -244,14 +289,15 @@ def _unpacked(path: Path, format: Format) -> Iterator[Path]:
 
 def _text_column(names: Sequence[str], *, where: str) -> str:
     """The column that tells of which text a row is."""
-    for name in ("text_hash", "text"):
-        if name in names:
-            return name
+    folded = {name.casefold(): name for name in reversed(names)}
+    for name in _KEY_COLUMNS:
+        if name in folded:
+            return folded[name]
     raise BadInput(
         "no column identifies the text of a row",
         code="scores.no-text-column",
         where=where,
-        allowed="text_hash or text",
+        allowed="text_hash or text, or id for the ids of the corpus",
     )
 
 
@@ -261,7 +307,7 @@ def _label_columns(
     """The columns with scores and their labels; the option `label` selects or names them."""
     # `psycheck score` writes decisions beside the scores; they are not labels.
     silver_columns = {f"{name}{SILVER}" for name in names}
-    columns = tuple(name for name in names if name not in _NO_LABEL | silver_columns)
+    columns = tuple(name for name in names if name.casefold() not in _NO_LABEL and name not in silver_columns)
     if not columns:
         raise BadInput(
             "no column holds scores",
@@ -321,6 +367,8 @@ def _digest(cell: object, column: str, where: str, *, empty_is_text: bool) -> by
     """The hash of a row's text, which the column holds as a text or as a hash."""
     if cell is None or (cell == "" and not empty_is_text):
         raise BadInput(f"column '{column}' is empty", code="scores.no-text", where=where)
+    if column.casefold() in _ID_COLUMNS:
+        return _id_digest(str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell))
     if column == "text":
         return digest_of(str(cell))
     try:
@@ -335,6 +383,11 @@ def _digest(cell: object, column: str, where: str, *, empty_is_text: bool) -> by
             allowed="32 hex digits",
         )
     return digest
+
+
+def _id_digest(text_id: str) -> bytes:
+    """The hash of an id as a corpus holds it; no text has the same one."""
+    return bytes.fromhex(hashed("id", showable_id(text_id)))
 
 
 KIND = ModelKind(open=open_scores, options=ScoreFileOptions, target="path")

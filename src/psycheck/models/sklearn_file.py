@@ -2,8 +2,8 @@
 
 import tomllib
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -69,13 +69,26 @@ def open_sklearn(target: str, options: SklearnOptions) -> SklearnModel:
             allowed="a .skops file of a fitted scikit-learn pipeline",
         )
 
-    pipeline = _load(path, options)
-    # A pipeline does not say whether it takes texts; scoring one tells.
-    width = _width(pipeline, where=target)
-    chosen = _label_columns(pipeline, width, options, where=target)
-    parts = {"file": file_hash(path), "labels": str(chosen)}
     # A file of `psycheck train` is known by the name of its folder.
     name = path.resolve().parent.name if path.name in TRAINED_FILES else path.stem
+    model = open_pipeline(
+        _load(path, options),
+        options,
+        name=name,
+        parts={"file": file_hash(path)},
+        where=target,
+    )
+    return replace(model, capabilities=with_card(model.capabilities, path.parent, model.labels))
+
+
+def open_pipeline(
+    pipeline: Any, options: SklearnOptions, *, name: str, parts: Mapping[str, str], where: str
+) -> SklearnModel:
+    """A fitted pipeline as a model; `parts` are what its scores depend on, apart from the labels."""
+    # A pipeline does not say whether it takes texts; scoring one tells.
+    width = _width(pipeline, where=where)
+    chosen = _label_columns(pipeline, width, options, where=where)
+    parts = {**parts, "labels": str(chosen)}
     declared = Capabilities(
         batch=options.batch or BATCH,
         exclusive=chosen.exclusive,
@@ -86,7 +99,7 @@ def open_sklearn(target: str, options: SklearnOptions) -> SklearnModel:
         name=options.name or name,
         labels=chosen.labels,
         fingerprint=hashed_parts(parts),
-        capabilities=with_card(declared, path.parent, chosen.labels),
+        capabilities=declared,
         columns=chosen.columns,
         pipeline=pipeline,
     )
@@ -172,7 +185,7 @@ def _width(pipeline: Any, *, where: str) -> int:
     """How many columns the pipeline returns for a raw text; one that cannot take a text is refused."""
     if not hasattr(pipeline, "predict_proba"):
         raise ModelFailure(
-            f"the {type(_classifier(pipeline)).__name__} in the file has no probabilities",
+            f"the {type(_classifier(pipeline)).__name__} has no probabilities",
             code="model.no-probabilities",
             where=where,
             allowed="a pipeline with predict_proba",
@@ -241,7 +254,11 @@ def _is_multilabel(pipeline: Any) -> bool:
 
 
 def _classes(pipeline: Any) -> Any:
-    return getattr(pipeline, "classes_", getattr(_classifier(pipeline), "classes_", []))
+    own_classes = getattr(pipeline, "classes_", None)
+    if own_classes is None:
+        own_classes = getattr(_classifier(pipeline), "classes_", None)
+    # A model of SetFit names its classes so.
+    return getattr(pipeline, "labels", None) or [] if own_classes is None else own_classes
 
 
 def _classifier(pipeline: Any) -> Any:

@@ -16,16 +16,19 @@ from psycheck.core.registry import AUDITS
 from psycheck.core.run import Page, Run
 from psycheck.report.cases import case_groups, outcomes
 from psycheck.report.cautions import commands
+from psycheck.report.check_claims import checks_of
 from psycheck.report.checks import blocks
 from psycheck.report.display_names import file_text, listed
-from psycheck.report.fairness_sentences import fairness_tested
-from psycheck.report.headlines import checks_of
+from psycheck.report.gender_claims import judged_pairs
+from psycheck.report.group_claims import compared_columns
 from psycheck.report.junit import junit
+from psycheck.report.learned import learned
 from psycheck.report.numbers import count
 from psycheck.report.outside_audits import own_section, unclaimed_table, without_own
 from psycheck.report.page import draw
 from psycheck.report.sections import Section, UnshownFindings, by, unique
-from psycheck.report.verdict import headlines, headlines_of, learned, sampled, unanswered, untested
+from psycheck.report.tested import sampled, unanswered, untested
+from psycheck.report.verdict import headlines, headlines_of
 
 # Sections take their findings in this order: what two of them could show goes to the first.
 SECTION_ORDER = ("performance", "behaviour", "fairness", "length", "histories")
@@ -148,7 +151,9 @@ def _tested(run: Run) -> str:
     """What was tested, in one sentence."""
     # The checks come first, and stand alone ("0 checks") where nothing else was tested.
     checks = checks_of(run)
-    subjects = [*fairness_tested(run)]
+    subjects = ["gender pairs"] if judged_pairs(run) else []
+    if columns := compared_columns(run):
+        subjects.append(f"groups by {columns}")
     if run.findings.where(audit="histories"):
         subjects.append("edits of histories")
     subjects += [audit.title for audit in run.own_audits]

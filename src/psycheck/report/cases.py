@@ -8,8 +8,8 @@ from markupsafe import Markup, escape
 
 from psycheck.core.finding import Finding
 from psycheck.core.run import PAIRS, Run, Shown
+from psycheck.report.check_claims import checks_of, passing, unedited
 from psycheck.report.display_names import natural
-from psycheck.report.headlines import checks_of, passing, unedited
 from psycheck.report.numbers import count, decimal
 from psycheck.report.sections import by, grouped, unique
 

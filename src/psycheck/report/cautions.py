@@ -37,13 +37,14 @@ def caution_headlines(run: Run) -> list[Headline]:
         if not behind:
             continue
 
-        worst, *others = behind
+        worst = behind[0]
+        more_cautions = counted(len(behind) - 1, "more caution")
         made = headline(
             f"{CAUTION}.{name}",
             behind,
             where=f"{worst.where['corpus']}: " if len(corpora) > 1 else "",
             sentence=worst.where["sentence"],
-            more=f" ({counted(len(others), 'more caution')} of this kind below.)" if others else "",
+            more=f" ({more_cautions} of this kind below.)" if len(behind) > 1 else "",
         )
         # The command depends on the corpus: it cannot stand in headlines.toml.
         headlines.append(replace(made, remedy=worst.where["command"] or made.remedy))
@@ -57,9 +58,10 @@ def _without_repetition(cautions: Sequence[Finding]) -> list[Finding]:
         if caution.where.get(CAUTION) == COPIES:
             copies[caution.where["corpus"]] = caution.value
 
-    kept = []
+    distinct_cautions = []
     for caution in cautions:
         is_near = caution.where.get(CAUTION) == NEAR_COPIES
-        if not (is_near and caution.value <= copies.get(caution.where["corpus"], -1)):
-            kept.append(caution)
-    return kept
+        copies_on_corpus = copies.get(caution.where["corpus"], -1.0)
+        if not is_near or caution.value > copies_on_corpus:
+            distinct_cautions.append(caution)
+    return distinct_cautions

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from psycheck.core.finding import Finding
-from psycheck.report.display_names import Place, why_untested
+from psycheck.report.display_names import Place, name_of, why_untested
 from psycheck.report.numbers import ends, rate_spans
 
 Means = tuple[float | None, ...]  # one per panel
@@ -57,9 +57,12 @@ def rate_lane(finding: Finding, title: str, mean: float | None = None) -> Lane:
             mean=mean,
             untested=True,
         )
+    figures = rate_spans(finding)
+    if "not_evidence" in finding.flags:
+        figures += Markup(' <span class="flag">{}</span>').format(name_of("flags", "not_evidence"))
     return Lane(
         title=title,
-        figures=rate_spans(finding),
+        figures=figures,
         mean=mean,
         ends=ends(finding),
         marks=((finding.value, ""),),

@@ -8,8 +8,8 @@ from markupsafe import Markup
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding
 from psycheck.report.charts import Lane, Means, Plot, Row, rate_lane
+from psycheck.report.check_claims import among_checks, weakest
 from psycheck.report.display_names import Place, name_of, natural, order, place_names, place_of
-from psycheck.report.headlines import among_checks, weakest
 from psycheck.report.numbers import count, figure, percent, rate, span, spans
 from psycheck.report.sections import Key, Section, UnshownFindings, by, drawn, unique
 from psycheck.report.tables import Table, table_of
@@ -46,6 +46,7 @@ class Block:
     cells: Mapping[tuple[str, Place], Finding]
     dir_means: Mapping[Place, Finding]
     means: Table | None
+    reactions: Table | None
     sentences: Table | None
 
     def plots(self) -> Iterator[Plot]:
@@ -193,6 +194,16 @@ def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
             "corpus",
         ),
     )
+    reactions = unshown.take(
+        lambda f: f.measure == "reaction" and bool(f.where.get("check")),
+        by(
+            "suite",
+            "label",
+            "check",
+            "model",
+            "corpus",
+        ),
+    )
     sentences = unshown.take(
         lambda f: f.measure == "sentence_pass_rate" and bool(f.where.get("check")),
         by(
@@ -214,6 +225,7 @@ def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
         _block(
             names[head],
             checks=[finding for key, finding in checks.items() if key[:2] == head],
+            reactions=[finding for key, finding in reactions.items() if key[:2] == head],
             sentences=[finding for key, finding in sentences.items() if key[:2] == head],
             means=means.get(head, {}),
             weakest_check=weakest_check,
@@ -275,6 +287,7 @@ def _block(
     name: str,
     *,
     checks: Sequence[Finding],
+    reactions: Sequence[Finding],
     sentences: Sequence[Finding],
     means: Mapping[MeanKey, Finding],
     weakest_check: Finding | None,
@@ -297,6 +310,7 @@ def _block(
         cells={(check.where["check"], place_of(check)): check for check in checks},
         dir_means=_dir_means(means),
         means=_means_table(means) if means else None,
+        reactions=_reaction_table(reactions, called) if reactions else None,
         sentences=_sentence_table(sentences, called) if sentences else None,
     )
 
@@ -359,6 +373,18 @@ def _mean_with_deviation(mean: Finding | None, deviation: Finding | None) -> Mar
     if mean is not None and mean.tested:
         figures = spans(percent(mean.value, 1), span(mean, 1))
     return figures + Markup(' <span class="n sd">{}, {}</span>').format(between, checks)
+
+
+def _reaction_table(reactions: Sequence[Finding], called: Mapping[Place, str]) -> Table:
+    """How scores move after the sentences of a check, beyond a neutral one; one column per place."""
+    cells = {(reaction.where["check"], place_of(reaction)): reaction for reaction in reactions}
+    each_check_once = {reaction.where["check"]: reaction for reaction in sorted(reactions, key=order)}
+    rows = []
+    for name, reaction in each_check_once.items():
+        figures = [figure(cells.get((name, place))) for place in called]
+        rows.append((name, reaction.where.get("title", ""), reaction.where["expected"], *figures))
+    columns = list(called.values()) if len(called) > 1 else ["Reaction"]
+    return table_of("reactions", rows, columns)
 
 
 def _sentence_table(sentences: Sequence[Finding], called: Mapping[Place, str]) -> Table:

@@ -14,7 +14,7 @@ from psycheck.core.errors import counted
 from psycheck.core.finding import Findings, spreadsheet_safe
 from psycheck.core.headline import Headline
 from psycheck.core.run import Page, Run
-from psycheck.report.explained_people import Links, Row, links_of, people_of, posts_named, rough
+from psycheck.report.explained_people import Links, Row, links_of, people_of, posts_named, reader_rule
 from psycheck.report.headlines import headline
 from psycheck.report.numbers import count, decimal, percent
 from psycheck.report.page import draw
@@ -55,9 +55,11 @@ def verdict(run: Run) -> list[Headline]:
     writing = int((people["symptoms"] > 0).sum())
     values = {"writing": count(writing), "authors": counted(len(people), "author")}
 
+    rule, reader_values = reader_rule(run)
+    reader = headline(rule, **reader_values)
     judged = run.findings.where(measure="suspect_labels")
     if not judged:
-        return [headline("explain.cohort", **values)]
+        return [headline("explain.cohort", **values), reader]
 
     annotated = run.tables["suspects"]["annotated"]
     with_condition = int(annotated.eq(1).sum())
@@ -71,7 +73,8 @@ def verdict(run: Run) -> list[Headline]:
             without=count(with_condition),
             unlabelled=count(with_absence),
             labels=count(labels),
-        )
+        ),
+        reader,
     ]
 
 
@@ -91,7 +94,6 @@ def render_explaining(run: Run) -> str:
         left=max(len(run.tables["people"]) - ROWS, 0),
         shares=_symptom_shares(run.findings, links),
         suspects=_suspects(run, links),
-        rough=rough(run),
     )
 
 

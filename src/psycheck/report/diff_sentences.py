@@ -6,10 +6,11 @@ from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.headline import Headline
 from psycheck.report.display_names import listed, name_of
-from psycheck.report.headlines import ALPHA, headline
+from psycheck.report.headlines import headline
 from psycheck.report.numbers import count, decimal, known_interval, percent, plain
 from psycheck.report.sections import by
 
+ALPHA = 0.05
 FIGURES = {
     "accuracy": "accuracy",
     "f1": "F1",

@@ -7,7 +7,10 @@ from typing import Any, Final
 
 import polars as pl
 
+from psycheck.core.errors import counted
 from psycheck.core.run import Run
+from psycheck.report.headlines import sentence
+from psycheck.report.numbers import count, percent
 
 IDS: Final = 5  # posts named in a table
 Row = dict[str, Any]
@@ -81,6 +84,23 @@ def posts_named(ids: list[str] | None, number: int) -> str:
     return text
 
 
-def rough(run: Run) -> bool:
-    """True if the symptoms were found by similarity to descriptions, without training."""
-    return str(run.plan["symptoms"]).startswith("symptoms:descriptions")
+def reader_sentence(run: Run) -> str:
+    """How often the names that the symptom model gives are right, as far as that is known."""
+    rule, values = reader_rule(run)
+    return sentence(rule, **values)
+
+
+def reader_rule(run: Run) -> tuple[str, dict[str, str]]:
+    """The rule of that sentence in headlines.toml, and its values."""
+    naming = run.plan.get("naming")
+    if naming is None:
+        return "explain.unmeasured", {}
+    symptoms = run.tables["links"]["symptom"].n_unique()
+    unnamed = symptoms - len(naming["thresholds"])
+    return "explain.reader", {
+        "precision": percent(naming["precision"]),
+        "recall": percent(naming["recall"]),
+        "sentences": count(naming["sentences"]),
+        "source": naming["source"],
+        "unnamed": counted(unnamed, "symptom"),
+    }

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as Xml
 from psycheck.core.finding import Finding
 from psycheck.core.headline import Headline
 from psycheck.core.run import GateResult, OwnAudit, Run
+from psycheck.report.check_claims import checks_of
 from psycheck.report.display_names import order, why_untested
-from psycheck.report.headlines import checks_of
 from psycheck.report.numbers import count, plain
 from psycheck.report.outside_audits import place_of_own, value_of, without_own
 from psycheck.report.sections import by, grouped

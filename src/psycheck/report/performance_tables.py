@@ -22,6 +22,7 @@ from psycheck.report.tables import Table, table_of
 KNOWN = frozenset({"audit", "model", "corpus", "label", "bin", "mean_score", "threshold"})
 HARD = ("hard_brier", "hard_auc")  # computed from decisions, for comparison with published figures
 MAIN = ("f1", "macro_f1", "auc", "brier")  # each has a matrix of models × corpora
+FIRST = ("decided_1_share", "prevalence", "auc_among_claims", "hard_auc_among_claims")
 BINS = 20  # of a histogram
 POINTS = 200  # of a ROC curve; it has at most about twice as many
 _PLACE_AND_LABEL = by("model", "corpus", "label")
@@ -99,6 +100,8 @@ def _performance_of_label(name: str, findings: Sequence[Finding], plan: Mapping[
         matrices = [_matrix(measure, cells, list(called), plan) for measure in main_measures]
 
     head = _place_columns(called, plan)
+    # What a model decides, beside what is annotated, and ranking apart from decisions come before all else.
+    measures.sort(key=lambda measure: [*FIRST, measure].index(measure))
     soft = [measure for measure in measures if measure not in HARD]
     hard = [measure for measure in HARD if measure in measures]
     return Performance(

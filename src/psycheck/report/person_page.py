@@ -18,7 +18,7 @@ from psycheck.report.explained_people import (
     links_of,
     people_of,
     posts_named,
-    rough,
+    reader_sentence,
 )
 from psycheck.report.headlines import sentence
 from psycheck.report.numbers import count, decimal, percent
@@ -45,6 +45,7 @@ def people_pages(run: Run) -> dict[str, str]:
     sentences = {(case.check, case.id): case for case in run.shown if case.suite == "explain"}
     people = run.tables["people"].drop_nulls("page")
     marks = by_author(run.tables["marks"], people)
+    others = by_author(run.tables["others"], people)
     pages = {}
     for person, symptoms, conditions in people_of(run, people):
         pages[person["page"]] = draw(
@@ -61,7 +62,8 @@ def people_pages(run: Run) -> dict[str, str]:
             sentences=_sentences(symptoms, sentences, links),
             # The notes and most of the plan are about the whole cohort.
             notes=(),
-            rough=rough(run),
+            reader=reader_sentence(run),
+            others=_others(others.get(person["author"], []), links),
             plan={key: run.plan[key] for key in PLAN_SHOWN},
             environment={key: run.environment.get(key, {}) for key in ("corpora", "models")},
         )
@@ -155,6 +157,23 @@ def _symptoms(symptoms: Sequence[Row], links: Links) -> Table | None:
             )
         )
     return table_of("symptoms_found", rows) if rows else None
+
+
+def _others(statements: Sequence[Row], links: Links) -> Table | None:
+    """One row per symptom and status of what is mentioned and does not count: "denied on 2026-05-03"."""
+    rows = []
+    for row in statements:
+        rows.append(
+            (
+                links.symptoms[row["symptom"]],
+                row["status"],
+                posts_named(row["ids"], row["posts"]),
+                count(row["posts"]),
+                day(row["first"]),
+                day(row["last"]),
+            )
+        )
+    return table_of("symptoms_not_counted", rows) if rows else None
 
 
 def _timelines(symptoms: Sequence[Row], marks: Sequence[Row], links: Links) -> list[SymptomTimeline]:

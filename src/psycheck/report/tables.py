@@ -10,6 +10,15 @@ from markupsafe import Markup
 from psycheck.report.display_names import words_of
 from psycheck.report.page import templates
 
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "−": "$-$",
+    "κ": r"$\kappa$",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
 _UNBOUNDED = 10_000  # columns of text, more than any table has
 
 
@@ -34,6 +43,24 @@ class Table:
         lines = [_markdown_row(row) for row in (self.head, rule, *self.rows)]
         parts = [heading or f"## {self.caption}", "\n".join(lines), self.note]
         return "\n\n".join(part for part in parts if part) + "\n"
+
+    def to_latex(self) -> str:
+        """The table for LaTeX, with the rules of booktabs."""
+        columns = "l" * self.words + "r" * (len(self.head) - self.words)
+        body = [f"{_latex_row(row)} \\\\" for row in self.rows]
+        lines = [
+            r"\begin{table}",
+            rf"\caption{{{latex_escaped(self.caption)}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            f"{_latex_row(self.head)} \\\\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+        return "\n".join(lines) + "\n"
 
     def to_console(self) -> str:
         """The caption and the table as text with aligned columns, without colour, lines or wrapping."""
@@ -61,6 +88,15 @@ class Table:
             console.print(grid)
         lines = [line.rstrip() for line in drawn.get().splitlines()]
         return "\n".join([self.caption, *lines])
+
+
+def latex_escaped(text: str) -> str:
+    """A text in which no character is a command of LaTeX."""
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return " & ".join(map(latex_escaped, cells))
 
 
 def _markdown_row(cells: Iterable[str]) -> str:

@@ -6,14 +6,17 @@ from typing import Any
 
 import polars as pl
 
+from psycheck.audits.asked_of_llm import cascade_findings, history_findings
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
+from psycheck.audits.prompt_sensitivity import sensitivity_findings
 from psycheck.audits.quoted_items import evidence_findings
 from psycheck.audits.registered import is_own
-from psycheck.audits.summary import across_corpora, across_models, holm_families
+from psycheck.audits.summary import across_corpora, across_models
 from psycheck.audits.thresholds import Thresholds
 from psycheck.audits.training_overlap import training_overlap
+from psycheck.core.corpus import Corpus
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.model import capabilities_of
@@ -21,6 +24,7 @@ from psycheck.core.run import Run, Shown
 from psycheck.corpora.cautions import cheap_cautions, not_searched
 from psycheck.runs.environment import described, environment_of
 from psycheck.runs.replies import TABLE, replies_table
+from psycheck.runs.run_reader import Reader
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
 
@@ -41,22 +45,46 @@ class Judged:
 def run_of(planned: PlannedRun, answers: Answers, judged: Judged) -> Run:
     """The run: findings of all jobs, what holds across them, cautions about the corpora, cases to show."""
     overlap = training_overlap(planned.models, planned.corpora)
+    plan = plan_record(planned)
+    plan["thresholds"] = _chosen_thresholds(judged)
+    environment = environment_of(
+        planned.models,
+        planned.corpora,
+        planned.suites,
+        answers.tallies,
+    )
+    findings = [
+        *_all_findings(planned, judged),
+        *overlap.findings,
+        *_evidence(planned, answers),
+    ]
     run = Run(
-        plan=plan_record(planned) | {"thresholds": _chosen_thresholds(judged)},
-        environment=environment_of(planned.models, planned.corpora, planned.suites, answers.tallies),
-        findings=Findings([*_all_findings(planned, judged), *overlap.findings, *_evidence(planned, answers)]),
+        plan=plan,
+        environment=environment,
+        findings=Findings(findings),
         tables=_with_replies(planned, answers, judged),
         shown=judged.shown,
         notes=(*_notes(planned, answers, judged), *overlap.notes),
         incomplete=sum(tally.failed for tally in answers.tallies.values()),
+        reader=Reader(corpora=_read_corpora(planned), suites=planned.suites),
     )
     return replace(run, own_audits=described_audits(planned.audits, run))
 
 
+def _read_corpora(planned: PlannedRun) -> tuple[Corpus, ...]:
+    """The corpora as the models read them: shortened where the run asked for that."""
+    corpora = {corpus.name: corpus for corpus in planned.corpora}
+    corpora |= {corpus.name: corpus for _, corpus in planned.jobs}
+    return tuple(corpora.values())
+
+
 def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:
-    """What replies with quotes show, model by model."""
+    """What replies with quotes show, and who decided in a cascade, and what wordings change."""
     for model, view in zip(answers.models, answers.views, strict=True):
         yield from evidence_findings(model, view, planned.corpora)
+        yield from cascade_findings(model, view, planned.corpora)
+        yield from history_findings(model, view, planned.corpora)
+    yield from sensitivity_findings(answers.models, answers.views, planned.corpora)
 
 
 def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapping[str, pl.DataFrame]:
@@ -73,23 +101,31 @@ def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapp
 def plan_record(planned: PlannedRun) -> dict[str, Any]:
     """The plan as it was carried out, for the folder and the page."""
     settings = planned.settings
-    trained_on = {model.name: _trained_on(model, settings.trained_on) for model in planned.models}
+    models = []
+    trained_on = {}
+    for model in planned.models:
+        labels = list(planned.labels[model.name])
+        models.append({"name": model.name, "labels": labels})
+        corpora = _trained_on(model, settings.trained_on)
+        if corpora:
+            trained_on[model.name] = sorted(corpora)
+
+    # An audit from outside may be named with its options; its own name is what pages know.
     outside_audits = [audit.name for audit in planned.audits if is_own(audit)]
     shipped_names = [name for name in settings.audits if name.partition("?")[0] not in outside_audits]
     record: dict[str, Any] = {
-        "models": [
-            {"name": model.name, "labels": list(planned.labels[model.name])} for model in planned.models
-        ],
+        "models": models,
         **described(planned.corpora, planned.suites),
         "gates": [str(gate) for gate in settings.gates],
-        "trained_on": {name: sorted(corpora) for name, corpora in trained_on.items() if corpora},
+        "trained_on": trained_on,
         "audits": (*shipped_names, *outside_audits),
     }
     for key in _PLANNED_SETTINGS:
         record[key] = getattr(settings, key)
     for key in _OPTIONAL_SETTINGS:
-        if getattr(settings, key) is not None:
-            record[key] = getattr(settings, key)
+        value = getattr(settings, key)
+        if value is not None:
+            record[key] = value
     record["swap"] = list(scope_of(settings.swap).words)
     record["swap_person"] = settings.swap_person
     return record
@@ -105,6 +141,7 @@ def _trained_on(model: Any, by_model: Mapping[str, Sequence[str]]) -> set[str]:
 
 
 def _chosen_thresholds(judged: Judged) -> dict[str, dict[str, float]]:
+    """The thresholds chosen on dev, by model and label."""
     return {name: thresholds.by_label for name, thresholds in judged.thresholds.items()}
 
 
@@ -115,13 +152,14 @@ def _all_findings(planned: PlannedRun, judged: Judged) -> list[Finding]:
         for corpus in planned.corpora:
             findings += thresholds.findings(name, corpus)
 
-    findings += [*across_corpora(findings), *holm_families(findings, "accuracy_over_trivial_p", ())]
+    findings += across_corpora(findings)
     if len(planned.models) > 1 or len(planned.corpora) > 1:
         findings += across_models(findings)
 
     for corpus in planned.corpora:
         # Of all splits: what they share, and what tells a label, shows only there.
-        cautions = cheap_cautions(corpus.whole or corpus, show=planned.settings.show_texts)
+        all_splits = corpus.whole or corpus
+        cautions = cheap_cautions(all_splits, show=planned.settings.show_texts)
         findings += [caution.finding() for caution in cautions]
     return findings
 

@@ -41,6 +41,7 @@ def environment_of(
 
 
 def _installed_versions(libraries: Sequence[str]) -> dict[str, str]:
+    """The versions of libraries by name; those that are not installed are left out."""
     versions = {}
     for library in libraries:
         try:

@@ -16,7 +16,7 @@ import polars as pl
 
 from psycheck.core.errors import UNREADABLE, BadInput
 from psycheck.core.finding import Findings, finding_of, read_jsonl, write_csv, write_jsonl
-from psycheck.core.headline import read_headlines, write_headlines
+from psycheck.core.headline import Headline, read_headlines, write_headlines
 from psycheck.core.measure import Measure
 from psycheck.core.run import GateResult, OwnAudit, Run, Shown
 from psycheck.corpora.opening import CorpusPlan
@@ -44,6 +44,7 @@ Beside = Mapping[Path, Callable[[Path], object]]
 
 _SCORES_OF_CASE = ("before", "after")  # NaN if the model gave no usable answer
 _NOTHING: Beside = MappingProxyType({})
+_FINDINGS = "findings.jsonl"  # written last: a folder that has it is whole
 _OLDER_TABLES = ("cases", "predictions")  # of runs that do not list their tables
 _AUTHOR_PAGE = re.compile(r"people/[\w-]+\.html", re.ASCII)
 _UNREADABLE = (*UNREADABLE, pl.exceptions.PolarsError, pl.exceptions.PanicException)
@@ -61,14 +62,19 @@ def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def alone(*args: P.args, **kwargs: P.kwargs) -> R:
-            arguments = signature(function).bind(*args, **kwargs).arguments
+            bound = signature(function).bind(*args, **kwargs)
+            arguments = bound.arguments
             if arguments.get("out") is None:
                 return function(*args, **kwargs)
 
             folder = Path(arguments["out"])
-            inputs = list(paths_in([arguments.get(name) for name in reads]))
-            audits = [audit.name for audit in arguments.get("audit_objects", ())]
-            _refuse_overwriting_inputs(folder, inputs, audits)
+            named_inputs = [arguments.get(name) for name in reads]
+            audit_objects = arguments.get("audit_objects", ())
+            _refuse_overwriting_inputs(
+                folder,
+                inputs=list(paths_in(named_inputs)),
+                audits=[audit.name for audit in audit_objects],
+            )
             with sole_writer(folder):
                 return function(*args, **kwargs)
 
@@ -79,8 +85,11 @@ def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 def _refuse_overwriting_inputs(folder: Path, inputs: Sequence[Path], audits: Sequence[str]) -> None:
     """Refuse to write a run over its inputs; an audit from outside may write any table of its name."""
-    table_patterns = [f"{audit}-*.parquet" for audit in audits]
-    tables_of_audits = [folder / path.name for path in inputs if any(map(path.match, table_patterns))]
+    tables_of_audits = []
+    for path in inputs:
+        if any(path.match(f"{audit}-*.parquet") for audit in audits):
+            tables_of_audits.append(folder / path.name)
+
     if (folder / "run.json").is_file():
         # An earlier run may lie in the folder of a model.
         inputs = [path for path in inputs if not path.is_dir()]
@@ -89,9 +98,12 @@ def _refuse_overwriting_inputs(folder: Path, inputs: Sequence[Path], audits: Seq
 
 def run_files(folder: Path) -> list[Path]:
     """The files that a run may write or remove in its folder."""
-    table_names = {*TABLES, *EXPLAINED, *_written_before(folder, "tables")}
+    earlier_tables = _written_before(folder, "tables")
+    table_names = {*TABLES, *EXPLAINED, *earlier_tables}
     tables = [f"{name}.parquet" for name in table_names]
-    return [folder / name for name in (*FILES, *MORE, *tables)]
+
+    names = (*FILES, *MORE, *tables)
+    return [folder / name for name in names]
 
 
 def paths_in(value: object) -> Iterator[Path]:
@@ -126,26 +138,36 @@ def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = 
     included. Then findings.jsonl goes first and comes last, so that a folder that has it is whole. Tables and
     pages of the run that was there before are removed.
     """
-    old_tables = _written_before(folder, "tables") - run.tables.keys()
-    old_pages = _written_before(folder, "pages") - pages.keys()
-    outdated = ["findings.jsonl", *(f"{name}.parquet" for name in sorted(old_tables)), *sorted(old_pages)]
-
-    with writing(folder), together([folder / name for name in outdated]) as part_of:
+    outdated = _outdated_files(run, folder, pages)
+    with writing(folder), together(outdated) as part_of:
         for path, write in beside.items():
             write(part_of(path))
         for name, table in run.tables.items():
-            table.write_parquet(part_of(folder / f"{name}.parquet"))
+            table_file = folder / f"{name}.parquet"
+            table.write_parquet(part_of(table_file))
 
         facts = json.dumps(_facts(run, pages), indent=1, ensure_ascii=False)
         part_of(folder / "run.json").write_text(facts, "utf-8")
-        with part_of(folder / "shown.jsonl").open("w", encoding="utf-8") as file:
-            file.writelines(_shown_line(case) for case in run.shown)
+        shown_lines = [_shown_line(case) for case in run.shown]
+        part_of(folder / "shown.jsonl").write_text("".join(shown_lines), "utf-8")
         write_headlines(run.headlines, part_of(folder / HEADLINES))
 
         for name, page in pages.items():
             part_of(folder / name).write_text(page, "utf-8")
         write_csv(run.findings, part_of(folder / "findings.csv"))
-        write_jsonl(run.findings, part_of(folder / "findings.jsonl"))
+        write_jsonl(run.findings, part_of(folder / _FINDINGS))
+
+
+def _outdated_files(run: Run, folder: Path, pages: Mapping[str, str]) -> list[Path]:
+    """The files of an earlier run that this one removes, the one that says it is whole first."""
+    old_tables = _written_before(folder, "tables") - run.tables.keys()
+    old_pages = _written_before(folder, "pages") - pages.keys()
+    names = [
+        _FINDINGS,
+        *[f"{name}.parquet" for name in sorted(old_tables)],
+        *sorted(old_pages),
+    ]
+    return [folder / name for name in names]
 
 
 def _facts(run: Run, pages: Mapping[str, str]) -> dict[str, Any]:
@@ -163,9 +185,11 @@ def _facts(run: Run, pages: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _gate_record(gate: GateResult) -> dict[str, Any]:
+    """A gate as run.json holds it."""
     # A finding without counts holds a read-only mapping, which `asdict` cannot copy: it is written by itself.
     record = asdict(replace(gate, failing=()))
-    record["failing"] = [json.loads(finding.as_json()) for finding in gate.failing]
+    failing = [finding.as_json() for finding in gate.failing]
+    record["failing"] = [json.loads(line) for line in failing]
     return record
 
 
@@ -173,25 +197,34 @@ def _shown_line(case: Shown) -> str:
     """One line of shown.jsonl; JSON has no NaN, so a missing score is null."""
     record = asdict(case)
     for key in _SCORES_OF_CASE:
-        if isinstance(record[key], float) and math.isnan(record[key]):
+        score = record[key]
+        if isinstance(score, float) and math.isnan(score):
             record[key] = None
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def _written_before(folder: Path, what: Literal["tables", "pages"]) -> set[str]:
     """The tables or pages that the run in a folder wrote, by its own list: other files are the user's."""
+    unlisted = _OLDER_TABLES if what == "tables" else ()
     try:
         facts = json.loads((folder / "run.json").read_text("utf-8"))
-        names = facts.get(what, _OLDER_TABLES if what == "tables" else ())
-        return {name for name in names if _AUTHOR_PAGE.fullmatch(name) or Path(name).name == name}
+        names = facts.get(what, unlisted)
+        return {name for name in names if _stays_in_folder(name)}
     except (OSError, ValueError, AttributeError, TypeError):
+        # No run, or one that someone changed: then nothing in the folder is ours to remove.
         return set()
+
+
+def _stays_in_folder(name: str) -> bool:
+    """Whether a name from run.json is that of a file of ours: "../thesis" would lead out of the folder."""
+    is_plain_name = Path(name).name == name
+    return is_plain_name or _AUTHOR_PAGE.fullmatch(name) is not None
 
 
 def open_run(folder: str | Path) -> Run:
     """Open the folder of a finished run."""
     folder = Path(folder)
-    if not (folder / "findings.jsonl").is_file():
+    if not (folder / _FINDINGS).is_file():
         raise BadInput(
             "no finished run in this folder",
             code="run.not-finished",
@@ -211,15 +244,23 @@ def open_run(folder: str | Path) -> Run:
 
 
 def _read_run(folder: Path) -> Run:
-    findings = read_jsonl(folder / "findings.jsonl")
+    """A run as its files have it; whatever is wrong with them is raised."""
+    findings = read_jsonl(folder / _FINDINGS)
     facts = json.loads((folder / "run.json").read_text("utf-8"))
     lines = (folder / "shown.jsonl").read_text("utf-8").splitlines()
     shown = [json.loads(line) for line in lines]
     json.dumps([facts, shown], ensure_ascii=False).encode()  # half a character cannot be written again
 
     # By name: an earlier run may have left other tables in the same folder. Older runs list none.
-    table_names = facts.get("tables", [path.stem for path in sorted(folder.glob("*.parquet"))])
-    has_headlines = (folder / HEADLINES).is_file()
+    tables_there = [path.stem for path in sorted(folder.glob("*.parquet"))]
+    table_names = facts.get("tables", tables_there)
+
+    # Absent in older folders; then the page makes them again.
+    headlines: tuple[Headline, ...] = ()
+    if (folder / HEADLINES).is_file():
+        headlines = read_headlines(folder / HEADLINES)
+
+    own_audits = facts.get("own_audits", ())  # absent in older folders
     run = Run(
         plan=facts["plan"],
         environment=facts["environment"],
@@ -230,29 +271,50 @@ def _read_run(folder: Path) -> Run:
         notes=tuple(facts["notes"]),
         incomplete=facts["incomplete"],
         folder=folder,
-        own_audits=tuple(map(_own_audit_of, facts.get("own_audits", ()))),  # absent in older folders
-        # Absent in older folders; then the page makes them again.
-        headlines=read_headlines(folder / HEADLINES) if has_headlines else (),
+        own_audits=tuple(map(_own_audit_of, own_audits)),
+        headlines=headlines,
     )
 
     # Someone may have edited the files by hand.
-    for part in (run, *run.findings, *run.gates, *run.shown, *run.own_audits, *run.headlines):
+    parts = (
+        run,
+        *run.findings,
+        *run.gates,
+        *run.shown,
+        *run.own_audits,
+        *run.headlines,
+    )
+    for part in parts:
         check_values(part, str(folder))
-    return run
+
+    # Imported when a run is opened: the help of a verb needs no gates and no suites.
+    from psycheck.runs.run_reader import readable
+
+    return readable(run)
 
 
 def _gate_of(record: Mapping[str, Any]) -> GateResult:
+    """The gate that `_gate_record` wrote."""
     failing = tuple(finding_of(json.dumps(finding)) for finding in record["failing"])
     lines = tuple(record.get("lines", ()))  # absent in older folders
     return GateResult(**{**record, "failing": failing, "lines": lines})
 
 
 def _own_audit_of(record: Mapping[str, Any]) -> OwnAudit:
-    measures = [Measure(**{**measure, "keys": tuple(measure["keys"])}) for measure in record["measures"]]
+    """An audit from outside the package, with measures that are hashable again."""
+    measures = []
+    for measure in record["measures"]:
+        keys = tuple(measure["keys"])
+        measures.append(Measure(**{**measure, "keys": keys}))
     return OwnAudit(**{**record, "measures": tuple(measures)})
 
 
 def _shown_of(record: Mapping[str, Any]) -> Shown:
+    """The case that `_shown_line` wrote."""
+    scores = {}
+    for key in _SCORES_OF_CASE:
+        score = record[key]
+        scores[key] = math.nan if score is None else score
+
     spans = tuple((start, end) for start, end in record["spans"])
-    scores = {key: math.nan if record[key] is None else record[key] for key in _SCORES_OF_CASE}
     return Shown(**{**record, "spans": spans, **scores})

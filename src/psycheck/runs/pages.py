@@ -17,7 +17,9 @@ DEFAULT_PAGE = "audit"
 
 def save(run: Run, folder: Path | None) -> Run:
     """Give the run its headlines and write its folder with all pages, if it has a folder; return the run."""
-    run = with_headlines(run)
+    from psycheck.runs.run_reader import readable
+
+    run = readable(with_headlines(run))
     if folder is not None:
         save_run(run, folder, pages_of(run))
     return run

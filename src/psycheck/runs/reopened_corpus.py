@@ -57,8 +57,11 @@ def _recorded_source(description: Mapping[str, Any]) -> CorpusSource | None:
     if isinstance(recorded, Mapping):
         return _checked_source(recorded)
 
-    typed = description.get("called")  # run folders of psycheck 0.1
-    return source_of_older_run(str(typed)) if typed else None
+    # Run folders of psycheck 0.1 have the words of the command.
+    typed = description.get("called")
+    if not typed:
+        return None
+    return source_of_older_run(str(typed))
 
 
 def _checked_source(recorded: Mapping[str, Any]) -> CorpusSource | None:
@@ -77,15 +80,21 @@ def _candidates(source: CorpusSource | None, instead: Sequence[CorpusLike]) -> I
         yield from instead
         return
 
-    columns = columns_of(source)
+    as_in_run = CorpusPlan(
+        source.path,
+        split=source.split,
+        format=source.format,
+        columns=columns_of(source),
+    )
     for candidate in instead:
-        if isinstance(candidate, str | Path):
-            # A file of another format tells it by its ending.
-            format = None if readable_name(str(candidate)) else source.format
-            yield CorpusPlan(str(candidate), split=source.split, format=format, columns=columns)
-        else:
+        if not isinstance(candidate, str | Path):
             yield candidate
-    yield CorpusPlan(source.path, split=source.split, format=source.format, columns=columns)
+            continue
+        path = str(candidate)
+        # A file of another format tells it by its ending.
+        format = None if readable_name(path) else source.format
+        yield replace(as_in_run, path=path, format=format)
+    yield as_in_run
 
 
 def _opened_as_in_run(candidate: CorpusLike, description: Mapping[str, Any]) -> Corpus:
@@ -101,5 +110,10 @@ def _opened_as_in_run(candidate: CorpusLike, description: Mapping[str, Any]) -> 
 
 
 def _shown(candidate: Any) -> str:
-    source = candidate.path if isinstance(candidate, CorpusPlan) else candidate
-    return str(source) if isinstance(source, str | Path) else f"a {type(source).__name__}"
+    """A candidate in an error: its path, or what it is; its content may be texts."""
+    source = candidate
+    if isinstance(candidate, CorpusPlan):
+        source = candidate.path
+    if isinstance(source, str | Path):
+        return str(source)
+    return f"a {type(source).__name__}"

@@ -70,15 +70,26 @@ def source_of(name: str, run: Run) -> Source:
             f"independent, and scores of at least {threshold:g} as 1"
         )
 
-    predictions = predictions.with_columns(pl.col(_KEYS).cast(pl.String), pl.col("unit").cast(pl.Int64))
-    return Source(name=name, run=run, predictions=predictions, notes=tuple(notes))
+    # Another version may have written other types, and tables of two runs are put together later.
+    predictions = predictions.with_columns(
+        pl.col(_KEYS).cast(pl.String),
+        pl.col("unit").cast(pl.Int64),
+    )
+    return Source(
+        name=name,
+        run=run,
+        predictions=predictions,
+        notes=tuple(notes),
+    )
 
 
 def _decided_at(threshold: float, predictions: pl.DataFrame) -> pl.DataFrame:
     """Predictions with the columns that older runs lack: decisions at a threshold, each text its own unit."""
+    is_positive = pl.col("score") >= threshold
+    number_of_text = pl.col("id").rank("dense").over("corpus")
     return predictions.with_columns(
-        decided=(pl.col("score") >= threshold).cast(pl.Int8),
-        unit=pl.col("id").rank("dense").over("corpus").cast(pl.Int64),
+        decided=is_positive.cast(pl.Int8),
+        unit=number_of_text.cast(pl.Int64),
     )
 
 
@@ -89,24 +100,37 @@ def shared_corpora(sources: Sequence[Source]) -> list[SharedCorpus]:
         for name in source.corpora:
             # Two corpora of one run are never the same.
             open_groups = [group for group in groups if position not in group]
-            matching = [
-                *(group for group in open_groups if _holds_texts(group, source.mark(name), sources)),
-                *(group for group in open_groups if name in group.values()),
-            ]
+            mark = source.mark(name)
+            same_texts = [group for group in open_groups if _holds_texts(group, mark, sources)]
+            same_name = [group for group in open_groups if name in group.values()]
+
+            # The same texts under another name are more alike than other texts under the same name.
+            matching = [*same_texts, *same_name]
             if matching:
                 matching[0][position] = name
             else:
                 groups.append({position: name})
-    return [SharedCorpus(name=next(iter(group.values())), names=group) for group in groups]
+
+    shared = []
+    for group in groups:
+        first_name = next(iter(group.values()))
+        shared.append(SharedCorpus(name=first_name, names=group))
+    return shared
 
 
 def _holds_texts(group: Mapping[int, str], mark: str, sources: Sequence[Source]) -> bool:
     """Whether one of the corpora has this fingerprint."""
-    return mark != "" and any(sources[position].mark(name) == mark for position, name in group.items())
+    if not mark:  # an older run may record none
+        return False
+    marks = [sources[position].mark(name) for position, name in group.items()]
+    return mark in marks
 
 
 def answers_of(
-    shared: SharedCorpus, sources: Sequence[Source], labels: Sequence[str], corpora: Sequence[CorpusLike]
+    shared: SharedCorpus,
+    sources: Sequence[Source],
+    labels: Sequence[str],
+    corpora: Sequence[CorpusLike],
 ) -> tuple[list[Answered], list[str]]:
     """What the models answered about each label that two or more have, and notes on what was left out.
 
@@ -117,18 +141,21 @@ def answers_of(
     predictions = _predictions(shared, sources, shared_ids)
 
     answered: list[Answered] = []
-    for label in predictions["label"].unique(maintain_order=True).to_list():
+    labels_there = predictions["label"].unique(maintain_order=True)
+    for label in labels_there.to_list():
         if labels and label not in labels:
             continue
 
         rows = predictions.filter(pl.col("label") == label)
         models = rows["model"].unique(maintain_order=True).to_list()
+        # A difference takes two.
         if len(models) < 2:
             notes.append(f"{shared.name}: label {label} is left out, only {models[0]} has it")
             continue
 
         answers = _answered(shared.name, label, models, rows)
-        most_texts = max(rows.group_by("model").len()["len"].to_list())
+        texts_by_model = rows.group_by("model").len("texts")
+        most_texts = max(texts_by_model["texts"].to_list())
         if len(answers.ids) < most_texts:
             texts = f"{len(answers.ids):,} of {most_texts:,} texts"
             notes.append(f"{shared.name}: compared on the {texts} that all models were asked about ({label})")
@@ -138,12 +165,15 @@ def answers_of(
 
 
 def _predictions(
-    shared: SharedCorpus, sources: Sequence[Source], shared_ids: Sequence[str] | None
+    shared: SharedCorpus,
+    sources: Sequence[Source],
+    shared_ids: Sequence[str] | None,
 ) -> pl.DataFrame:
     """The predictions of all sources about a shared corpus, about texts with these ids alone."""
     tables = []
     for position, name in shared.names.items():
-        rows = sources[position].predictions.filter(pl.col("corpus") == name)
+        predictions = sources[position].predictions
+        rows = predictions.filter(pl.col("corpus") == name)
         if shared_ids is not None:
             rows = rows.filter(pl.col("id").is_in(shared_ids))
         tables.append(rows.select(_COMPARED))
@@ -154,13 +184,17 @@ def _shared_ids(
     shared: SharedCorpus, sources: Sequence[Source], corpora: Sequence[CorpusLike], notes: list[str]
 ) -> list[str] | None:
     """The ids that mean the same text in all runs; None where all runs had the same corpus."""
-    place_of_mark = {
-        sources[position].mark(name): (position, name) for position, name in shared.names.items()
-    }
+    # Of runs with equal fingerprints, one stands for all: they had the same texts.
+    place_of_mark = {}
+    for position, name in shared.names.items():
+        mark = sources[position].mark(name)
+        place_of_mark[mark] = (position, name)
     if len(place_of_mark) < 2:
         return None
 
-    tables = [_ids_and_texts(sources[position], name, corpora) for position, name in place_of_mark.values()]
+    tables = []
+    for position, name in place_of_mark.values():
+        tables.append(_ids_and_texts(sources[position], name, corpora))
     same_texts = tables[0]
     same_ids = tables[0]
     for table in tables[1:]:
@@ -178,7 +212,8 @@ def _shared_ids(
 def _ids_and_texts(source: Source, corpus: str, corpora: Sequence[CorpusLike]) -> pl.DataFrame:
     """The ids and texts of a corpus of a run, read again."""
     try:
-        return corpus_of(source.run, corpus, corpora).table.select("id", "text")
+        reopened = corpus_of(source.run, corpus, corpora)
+        return reopened.table.select("id", "text")
     except BadInput as error:
         raise BadInput(
             f"the runs differ in texts or labels, and what they share cannot be told: {error.what}",
@@ -194,8 +229,23 @@ def _answered(corpus: str, label: str, models: Sequence[str], rows: pl.DataFrame
     tables = [rows.filter(pl.col("model") == model) for model in models]
     texts = tables[0].select("id", "target", "unit")
     for table in tables[1:]:
-        texts = texts.join(table.select("id"), on="id", how="semi", maintain_order="left")
-    aligned = [texts.select("id").join(table, on="id", how="left", maintain_order="left") for table in tables]
+        texts = texts.join(
+            table.select("id"),
+            on="id",
+            how="semi",
+            maintain_order="left",
+        )
+
+    # Row by row the same texts, so that columns of several models can stand side by side.
+    aligned = []
+    for table in tables:
+        in_order = texts.select("id").join(
+            table,
+            on="id",
+            how="left",
+            maintain_order="left",
+        )
+        aligned.append(in_order)
     _refuse_different_annotations(corpus, label, texts["target"], aligned)
 
     return Answered(
@@ -211,9 +261,16 @@ def _answered(corpus: str, label: str, models: Sequence[str], rows: pl.DataFrame
 
 
 def _refuse_different_annotations(
-    corpus: str, label: str, target: pl.Series, aligned: Sequence[pl.DataFrame]
+    corpus: str,
+    label: str,
+    target: pl.Series,
+    aligned: Sequence[pl.DataFrame],
 ) -> None:
-    differing = sum(int(table["target"].ne_missing(target).sum()) for table in aligned)
+    """Refuse runs that judged the same text by different annotations: models would differ for that alone."""
+    differing = 0
+    for table in aligned:
+        is_different = table["target"].ne_missing(target)
+        differing += int(is_different.sum())
     if differing:
         raise BadInput(
             f"the runs annotate {counted(differing, 'text')} of corpus '{corpus}' differently for '{label}'",
@@ -225,14 +282,20 @@ def _refuse_different_annotations(
 
 def _columns(aligned: Sequence[pl.DataFrame], name: str) -> np.ndarray:
     """One column of each model's table side by side, (n, models); NaN where there is no value."""
-    columns = [table[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for table in aligned]
+    columns = [_numbers(table[name]) for table in aligned]
     return np.column_stack(columns)
 
 
 def _gold(target: pl.Series) -> np.ndarray:
     """The annotations as 0 or 1, (n,); NaN where there is none, or none that decides."""
-    marks = firm(target.cast(pl.Float64).fill_null(np.nan).to_numpy())
-    return np.where(np.isnan(marks), np.nan, marks > 0.5)
+    marks = firm(_numbers(target))
+    is_unknown = np.isnan(marks)
+    return np.where(is_unknown, np.nan, marks > 0.5)
+
+
+def _numbers(column: pl.Series) -> np.ndarray:
+    """A column as numbers, (n,); NaN where there is no value."""
+    return column.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
 
 def refuse_unknown_labels(labels: Sequence[str], sources: Sequence[Source]) -> None:

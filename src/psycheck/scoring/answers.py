@@ -58,41 +58,61 @@ def answers(
     are pieces that depend on a model's answers: each is scored before the next is drawn, and `pieces` only
     foretell how many they are. `engine` names what scores (`psycheck ls engines`).
     """
-    opened = tuple(open_model(model) if isinstance(model, str | Path) else model for model in models)
-    scoring_engine = open_engine(engine)
+    opened = tuple(_opened(model) for model in models)
+    tallies = {model.name: Tally() for model in opened}
+    settings: dict[str, Any] = {
+        "progress": progress,
+        "sleep": sleep,
+        "limits": limits,
+        "tallies": tallies,
+        "engine": open_engine(engine),
+    }
+
     with closing(Store(store or default_store())) as opened_store:
-        views = tuple(
-            RememberedScores(opened_store, model, names[model.name] if names else model.labels)
-            for model in opened
-        )
+        views = []
+        for model in opened:
+            labels = names[model.name] if names else model.labels
+            views.append(RememberedScores(opened_store, model, labels))
         scored = list(zip(opened, views, strict=True))
-        tallies = {model.name: Tally() for model in opened}
-        settings: dict[str, Any] = {"progress": progress, "sleep": sleep, "limits": limits}
-        settings |= {"tallies": tallies, "engine": scoring_engine}
 
         if rounds is None:
             score_once(scored, pieces, say=say, **settings)
         else:
+            # What is asked depends on earlier answers, so each round is scored before the next is drawn.
             foretell(scored, gather(pieces), limits, say)
             for model, view in scored:
                 for piece in rounds(view):
                     score_once([(model, view)], [piece], **settings)
-        yield Answers(opened, views, tallies)
+        yield Answers(opened, tuple(views), tallies)
+
+
+def _opened(model: str | Path | Model) -> Model:
+    if isinstance(model, str | Path):
+        return open_model(model)
+    return model
 
 
 def in_equal_shares(parts: Sequence[Iterable[Item]]) -> Iterator[Piece]:
     """Pieces that count as equally long in the progress."""
-    return (((place + 1) / len(parts), items) for place, items in enumerate(parts))
+    for place, items in enumerate(parts, start=1):
+        yield place / len(parts), items
 
 
 def scores_of(model: Model, items: Sequence[Item]) -> FloatArray:
     """The scores of texts or histories, (n, k), without the store: for a model that is still being made."""
     scores = patiently(lambda: model.score(items), model.name)
-    return checked_scores(scores, len(items), model.labels, model=model.name)
+    return checked_scores(
+        scores,
+        len(items),
+        model.labels,
+        model=model.name,
+    )
 
 
 def not_scored(
-    models: Iterable[Model], pieces: Callable[[], Iterable[Piece]], store: Path | None
+    models: Iterable[Model],
+    pieces: Callable[[], Iterable[Piece]],
+    store: Path | None,
 ) -> Iterator[Any]:
     """The distinct items that one of the models, which may run on another machine, has not scored yet."""
     seen: set[bytes] = set()
@@ -101,8 +121,10 @@ def not_scored(
             view = RememberedScores(opened_store, model, model.labels)
             for _, _, items in gather(pieces()):
                 unscored: Iterable[Item] = unknown(view, items).items
+                # A file of scores is asked itself: what it holds need not be written out again.
                 if isinstance(model, Partial):
                     unscored = model.missing(list(unscored))
+
                 for item in unscored:
                     digest = digest_of(item)
                     if digest not in seen:
@@ -126,9 +148,11 @@ def forecast(
         for model in models:
             view = RememberedScores(opened_store, model, model.labels)
             if isinstance(model, Replying):
-                tallies[model.name] = expected_tally(model, view, gather(pieces()), limits)
+                chunks = gather(pieces())
+                tally = expected_tally(model, view, chunks, limits)
             else:
-                tallies[model.name] = _timed_tally(model, view, pieces())
+                tally = _timed_tally(model, view, pieces())
+            tallies[model.name] = tally
     return tallies
 
 
@@ -139,8 +163,10 @@ def _timed_tally(model: Model, view: RememberedScores, pieces: Iterable[Piece]) 
     sample: list[Item] = []
     for _, asked, items in gather(pieces):
         todo = unknown(view, items)
+        # Nothing is stored here, so what was met in an earlier chunk is still unknown to the store.
         unscored = [item for item in todo.items if hash(item) not in seen]
         seen.update(map(hash, unscored))
+
         tally.asked += asked
         tally.remembered += len(todo.met)
         tally.scored += len(unscored)
@@ -148,7 +174,11 @@ def _timed_tally(model: Model, view: RememberedScores, pieces: Iterable[Piece]) 
             sample = of_all_sizes(unscored, _TIMED)
 
     tally.distinct = tally.remembered + tally.scored
+    # Where the store holds everything, there is nothing to time.
     if sample:
-        seconds = score_once([(model, view)], [(1.0, sample)])[model.name].seconds
-        tally.seconds = seconds / len(sample) * tally.scored
+        everything: Piece = (1.0, sample)
+        tallies = score_once([(model, view)], [everything])
+        sample_tally = tallies[model.name]
+        seconds_per_item = sample_tally.seconds / len(sample)
+        tally.seconds = seconds_per_item * tally.scored
     return tally

@@ -130,6 +130,7 @@ def score_once(
             begun = time.monotonic()
             todo = _todo(model, view, items, tally, sleep)
             tally.asked += requested
+            planned = _planned(tally, todo, share)
 
             task = ScoringTask(
                 model=model,
@@ -138,18 +139,23 @@ def score_once(
                 tally=tally,
                 allowance=allowance,
                 sleep=sleep,
-                report=_reporter(progress, model.name, tally, _planned(tally, todo, share), started),
+                limits=limits,
+                report=_reporter(progress, model.name, tally, planned, started),
             )
             engine.score(task, todo)
             if isinstance(model, Replying):
-                _settle_replies(task, model, [*todo.met, *todo.items], limits)
+                all_items = [*todo.met, *todo.items]
+                _settle_replies(task, model, all_items, limits)
             tally.seconds += time.monotonic() - begun
     return tallies
 
 
 def _may_be_refused(model: Model) -> bool:
     """Whether limits apply to a model: it replies in words, or texts leave the machine."""
-    return isinstance(model, Replying) or bool(capabilities_of(model).remote)
+    if isinstance(model, Replying):
+        return True
+    host = capabilities_of(model).remote
+    return host != ""
 
 
 def _remaining(
@@ -157,16 +163,23 @@ def _remaining(
 ) -> tuple[Limits, Allowance]:
     """What is left of the limits after earlier calls of the same run, and the allowance made of it."""
     sent = sum(tally.requests for tally in tallies.values())
-    costs = {model.name: cost_of(model, tallies[model.name]) or 0.0 for model, _ in scores}
-
     requests_left = None
     if limits.max_requests is not None:
         requests_left = limits.max_requests - sent
+
+    costs = {}
+    for model, _ in scores:
+        cost = cost_of(model, tallies[model.name])
+        costs[model.name] = cost or 0.0  # None where a model has no price
     cost_left = None
     if limits.max_cost is not None:
         cost_left = max(limits.max_cost - sum(costs.values()), 0.0)
 
-    remaining = replace(limits, max_requests=requests_left, max_cost=cost_left)
+    remaining = replace(
+        limits,
+        max_requests=requests_left,
+        max_cost=cost_left,
+    )
     return remaining, Allowance(requests_left, limits.max_cost, costs)
 
 
@@ -179,17 +192,31 @@ def foretell(
     """Tell what models that reply in words will take for the items of chunks, or refuse to send them."""
     refuse_remote([model for model, _ in scores], limits)
     replying = [(model, view) for model, view in scores if isinstance(model, Replying)]
-    gathered = list(chunks) if replying else []
-    plans = [(model, to_ask(view, gathered, limits)) for model, view in replying]
+    if not replying:
+        return
+
+    gathered = list(chunks)
+    plans = []
+    for model, view in replying:
+        items = to_ask(view, gathered, limits)
+        plans.append((model, items))
     for note in refuse_excess(plans, limits):
         say(note)
 
 
-def _todo(model: Model, view: RememberedScores, items: list[Item], tally: Tally, sleep: Sleep) -> Todo:
+def _todo(
+    model: Model,
+    view: RememberedScores,
+    items: list[Item],
+    tally: Tally,
+    sleep: Sleep,
+) -> Todo:
     """The items that the store lacks, counted; where a model needs it, stored scores are checked first."""
     todo = unknown(view, items)
-    needs_check = capabilities_of(model).recheck and todo.met and not tally.checked
+    wants_checks = capabilities_of(model).recheck
+    needs_check = wants_checks and todo.met and not tally.checked
     if needs_check and changed_since_stored(model, view, todo.met, tally, sleep):
+        # The stored scores were dropped, so nothing of them is known any more.
         todo = unknown(view, items)
 
     tally.distinct += len(todo.items) + len(todo.met)
@@ -200,7 +227,8 @@ def _todo(model: Model, view: RememberedScores, items: list[Item], tally: Tally,
 def _planned(tally: Tally, todo: Todo, share: float) -> int:
     """About how many items the whole run will meet: so far, and at the same rate in what is to come."""
     scored_by_now = tally.scored + len(todo.items)
-    return int(scored_by_now / max(share, 1e-9)) + tally.remembered
+    scored_in_the_end = scored_by_now / max(share, 1e-9)
+    return int(scored_in_the_end) + tally.remembered
 
 
 def _reporter(
@@ -210,7 +238,9 @@ def _reporter(
 
     def report() -> None:
         # Another process may have scored some: these count as remembered, not as done here.
-        progress(name, tally.scored, planned - tally.remembered, time.monotonic() - started)
+        to_score = planned - tally.remembered
+        seconds = time.monotonic() - started
+        progress(name, tally.scored, to_score, seconds)
 
     return report
 
@@ -228,7 +258,8 @@ def _ask_again(task: ScoringTask, model: Replying, items: list[Item]) -> None:
     """Ask once more about items whose stored reply leaves a label unanswered, as far as the limits allow."""
     places = np.flatnonzero(task.view.unanswered(items))
     unanswered = [items[place] for place in places.tolist()]
-    affordable = unanswered[: task.allowance.most(model, unanswered)]
+    most = task.allowance.most(model, unanswered)
+    affordable = unanswered[:most]
 
     for batch in in_batches(affordable, task.batch_size):
         todo = Todo(list(batch), task.view.digests(batch))

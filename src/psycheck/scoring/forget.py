@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.item import Item
+from psycheck.core.model import Reply
 from psycheck.scoring.lookup import Keys, Lookup
 from psycheck.scoring.store import Store
 from psycheck.scoring.stored_rows import Batch, Known
@@ -18,15 +19,17 @@ def stored_models(store: Store, name: str) -> list[Known]:
     """The models of a name, or whose fingerprint begins with it; none is an error."""
     models = store.models()
     matching = [model for model in models if model.name == name]
+    # A name first: a model may be called "beef".
     if not matching and len(name) >= _SHORTEST_PREFIX:
         matching = [model for model in models if model.fingerprint.startswith(name)]
 
     if not matching:
+        names = [model.name for model in models]
         raise BadInput(
             f"the store holds nothing of a model '{name}'",
             code="store.unknown-model",
             where=str(store.path),
-            allowed=nearest(name, [model.name for model in models]),
+            allowed=nearest(name, names),
             do="psycheck store show lists the models by name and fingerprint",
         )
     return matching
@@ -48,8 +51,11 @@ def forget_items(store: Store, items: Sequence[Item], models: Sequence[Known] | 
 
     forgotten = 0
     with store.transaction():
-        for model in store.models() if models is None else models:
-            forgotten += _forget_answers(store, store.number_of(model), lookup, hashes)
+        chosen_models = store.models() if models is None else models
+        for model in chosen_models:
+            number = store.number_of(model)
+            forgotten += _forget_answers(store, number, lookup, hashes)
+        # Vectors are kept by encoder, so they go only where no model was chosen.
         if models is None:
             forgotten += store.drop_vectors(hashes)
     store.shrink()
@@ -59,8 +65,10 @@ def forget_items(store: Store, items: Sequence[Item], models: Sequence[Known] | 
 def _forget_answers(store: Store, model: int, lookup: Lookup, hashes: Keys) -> int:
     """Delete the answers of one model to the items with these hashes; returns how many."""
     forgotten = 0
+    # All at once: batches are dropped and added on the way.
     for batch_id, batch in list(store.batches(model)):
-        remaining = np.flatnonzero(lookup.find(batch.items, hashes) < 0)
+        rows = lookup.find(batch.items, hashes)
+        remaining = np.flatnonzero(rows < 0)
         if len(remaining) == len(batch.items):
             continue
 
@@ -73,7 +81,10 @@ def _forget_answers(store: Store, model: int, lookup: Lookup, hashes: Keys) -> i
 
 
 def _part_of(batch: Batch, rows: NDArray[np.int64]) -> Batch:
-    replies = tuple(batch.replies[row] for row in rows.tolist()) if batch.replies else ()
+    """Some rows of a batch, with their replies where it has any."""
+    replies: tuple[Reply, ...] = ()
+    if batch.replies:
+        replies = tuple(batch.replies[row] for row in rows.tolist())
     return Batch(
         items=batch.items[rows],
         scores=batch.scores[rows],

@@ -66,17 +66,19 @@ class Allowance:
 
         What is sent again (1) is counted, what is not sent after all (a negative number) is given back.
         """
-        if again >= 0 and self.cost_reached:
-            return False
-        if again >= 0 and self.left is not None and self.left < again:
-            return False
+        is_given_back = again < 0
+        if not is_given_back:
+            has_too_few = self.left is not None and self.left < again
+            if self.cost_reached or has_too_few:
+                return False
         self._count(again, tally)
         return True
 
     def spend(self, model: Replying, items: Sequence[Item], tally: Tally) -> None:
         """Count the requests for some items, or stop the run before more are sent than it may."""
         self.refuse_cost()
-        requests = requests_per_item(model, items) * len(items)
+        per_item = requests_per_item(model, items)
+        requests = per_item * len(items)
         if self.left is not None and requests > self.left:
             raise ModelFailure(
                 f"`max_requests` leaves {counted(self.left, 'request')}, and model '{model.name}' needs "
@@ -92,7 +94,8 @@ class Allowance:
             return 0
         if self.left is None:
             return len(items)
-        affordable = self.left // max(1, requests_per_item(model, items))
+        per_item = max(1, requests_per_item(model, items))
+        affordable = self.left // per_item
         return min(len(items), affordable)
 
     def _count(self, requests: int, tally: Tally) -> None:
@@ -138,7 +141,8 @@ def to_ask(view: RememberedScores, chunks: Iterable[Chunk], limits: Limits) -> l
     """The distinct items that have no reply yet, or one that will be asked for again."""
     distinct: dict[Item, None] = {}
     for _, _, items in chunks:
-        needs_reply = view.find(view.digests(items)) < 0
+        rows = view.find(view.digests(items))
+        needs_reply = rows < 0
         if limits.ask_again:
             needs_reply |= view.unanswered(items) > 0
         for item, needed in zip(items, needs_reply.tolist(), strict=True):
@@ -150,10 +154,15 @@ def to_ask(view: RememberedScores, chunks: Iterable[Chunk], limits: Limits) -> l
 def expected_tally(model: Replying, view: RememberedScores, chunks: Iterable[Chunk], limits: Limits) -> Tally:
     """What asking will take, without asking."""
     gathered = list(chunks)
-    distinct = {item for _, _, items in gathered for item in items}
+    distinct: set[Item] = set()
+    requested = 0
+    for _, requested_in_chunk, items in gathered:
+        distinct.update(items)
+        requested += requested_in_chunk
+
     unanswered = to_ask(view, gathered, limits)
     tally = Tally(
-        asked=sum(asked for _, asked, _ in gathered),
+        asked=requested,
         distinct=len(distinct),
         remembered=len(distinct) - len(unanswered),
         scored=len(unanswered),
@@ -223,5 +232,7 @@ def forecast_line(forecast: Expected | None, items: int) -> str:
         return f"{counted(items, 'request')} to send; the model does not say how many tokens"
     requests = counted(forecast.requests, "request")
     tokens = f"about {forecast.prompt_tokens:,} tokens in and at most {forecast.completion_tokens:,} out"
-    cost = "cost not known" if forecast.cost is None else f"cost about {forecast.cost:,.2f}"
+    cost = "cost not known"
+    if forecast.cost is not None:
+        cost = f"cost about {forecast.cost:,.2f}"
     return f"{requests} to send, {tokens}, {cost}"

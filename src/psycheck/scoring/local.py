@@ -5,20 +5,23 @@ for another reason is halved until the items at fault stand alone.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.errors import ModelFailure, PsycheckError
 from psycheck.core.item import Item, sizes_of
-from psycheck.core.model import AnswersOf, Encoder, Grounded, Model, Partial, Replying
+from psycheck.core.model import AnswersOf, Encoder, Grounded, Model, Partial, Replying, Staged
 from psycheck.models.output import checked_scores
 from psycheck.scoring.asking import ask_each
-from psycheck.scoring.engine import score_once
+from psycheck.scoring.engine import Piece, score_once
 from psycheck.scoring.remembered import RememberedScores, Todo, reason_of, unknown
 from psycheck.scoring.retries import patiently
+from psycheck.scoring.tally import Tally
 from psycheck.scoring.task import ScoringTask
 from psycheck.scoring.vectors import stored_vectors
 
@@ -30,9 +33,10 @@ _POLL_SECONDS = 0.2  # between looks at what other processes have claimed
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """Scores in this process; `needed_scores` are those of models that others rest on, by fingerprint."""
+    """Scores in this process; what it keeps is of models that others rest on, by fingerprint."""
 
     needed_scores: dict[str, RememberedScores] = field(default_factory=dict, repr=False)
+    needed_tallies: dict[str, dict[str, Tally]] = field(default_factory=dict, repr=False)
 
     def score(self, task: ScoringTask, todo: Todo, /) -> None:
         """Score and commit the items batch by batch, the longest first."""
@@ -52,8 +56,11 @@ class LocalEngine:
                 ask_each(task, task.model, batch)
                 return
             scores = self._scores(task, batch.items)
-            task.view.add(batch.items, scores, batch.hashes)
-            task.tally.scored += len(batch.items)
+            has_needs = self._have_needs(task, batch.items, scores)
+            complete = batch.take(np.flatnonzero(has_needs))
+            task.view.add(complete.items, scores[has_needs], complete.hashes)
+            task.tally.scored += len(complete.items)
+            task.tally.failed += len(batch.items) - len(complete.items)
         except (PsycheckError, KeyboardInterrupt, MemoryError):
             raise
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's model may raise anything
@@ -62,12 +69,18 @@ class LocalEngine:
     def _scores(self, task: ScoringTask, items: Sequence[Item]) -> FloatArray:
         """The checked scores of items, (n, k)."""
         model = task.model
+        score: Callable[[], FloatArray] = partial(model.score, items)
         if isinstance(model, Grounded):
             answers = self._answers_of_needs(task, model, items)
-            scores = patiently(lambda: model.score_from(items, answers), model.name, task.sleep)
-        else:
-            scores = patiently(lambda: model.score(items), model.name, task.sleep)
-        return checked_scores(scores, len(items), model.labels, model=model.name)
+            score = partial(model.score_from, items, answers)
+
+        scores = patiently(score, model.name, task.sleep)
+        return checked_scores(
+            scores,
+            len(items),
+            model.labels,
+            model=model.name,
+        )
 
     def _score_halves(self, task: ScoringTask, batch: Todo, error: BaseException) -> None:
         """Try a failed batch again in halves; an item that fails alone is counted with the reason."""
@@ -79,19 +92,59 @@ class LocalEngine:
 
         all_rows = np.arange(len(unscored.items))
         middle = len(all_rows) // 2
-        for rows in (all_rows[:middle], all_rows[middle:]):
-            self._score_batch(task, unscored.take(rows))
+        first_half, second_half = np.split(all_rows, [middle])
+        self._score_batch(task, unscored.take(first_half))
+        self._score_batch(task, unscored.take(second_half))
 
-    def _answers_of_needs(self, task: ScoringTask, model: Grounded, items: Sequence[Item]) -> list[AnswersOf]:
+    def _answers_of_needs(
+        self,
+        task: ScoringTask,
+        model: Grounded,
+        items: Sequence[Item],
+    ) -> list[AnswersOf]:
         """What the models and encoders that a model rests on answer, scored first, through the same store."""
-        texts = list(dict.fromkeys(model.needed(items)))
+        needed_texts = model.needed(items)
+        texts = list(dict.fromkeys(needed_texts))
+
+        all_answers: list[AnswersOf] = []
+        for need in model.needs:
+            if all_answers and isinstance(model, Staged):
+                next_texts = model.needed_next(items, all_answers)
+                texts = list(dict.fromkeys(next_texts))
+            if isinstance(need, Model):
+                answers = self._needed_scores(task, need, texts)
+            else:
+                answers = _needed_vectors(task, need, texts)
+            all_answers.append(answers)
+        return all_answers
+
+    def _have_needs(self, task: ScoringTask, items: Sequence[Item], scores: FloatArray) -> NDArray[np.bool_]:
+        """Which items have all answers that their scores rest on, (n,).
+
+        What an LLM failed to answer, because of a limit or a cut connection, is tried again by the next run.
+        """
+        has_needs = np.ones(len(items), bool)
+        model = task.model
+        if not isinstance(model, Staged):
+            return has_needs
+
         answers: list[AnswersOf] = []
         for need in model.needs:
-            if isinstance(need, Model):
-                answers.append(self._needed_scores(task, need, texts))
-            else:
-                answers.append(_needed_vectors(task, need, texts))
-        return answers
+            view = self.needed_scores.get(need.fingerprint)
+            if view is None:
+                continue
+            texts = model.needed_next(items, answers) if answers else model.needed(items)
+            asked = list(texts)
+            unstored = view.find(view.digests(asked)) < 0
+            missing = {text for text, is_missing in zip(asked, unstored.tolist(), strict=True) if is_missing}
+            has_needs &= [item not in missing for item in items]
+            if missing:
+                # A text may stand for an item of another kind, such as a history: its score is missing then.
+                has_needs &= ~np.isnan(scores).all(axis=1)
+            # The larger count of each reason: the need's own counter goes on from batch to batch.
+            task.view.complaints |= view.complaints
+            answers.append(view.of)
+        return has_needs
 
     def _needed_scores(self, task: ScoringTask, need: Model, texts: Sequence[str]) -> AnswersOf:
         """The scores of a needed model, looked up by text."""
@@ -99,15 +152,33 @@ class LocalEngine:
         if view is None:
             view = RememberedScores(task.view.store, need, need.labels)
             self.needed_scores[need.fingerprint] = view
-        score_once([(need, view)], [(1.0, texts)], sleep=task.sleep, engine=self)
+
+        everything: Piece = (1.0, texts)
+        # One tally for the whole run: limits on requests and cost hold for all batches together.
+        tallies = self.needed_tallies.setdefault(need.fingerprint, {need.name: Tally()})
+        score_once(
+            [(need, view)],
+            [everything],
+            sleep=task.sleep,
+            engine=self,
+            limits=task.limits,
+            tallies=tallies,
+        )
+        if isinstance(need, Replying):
+            task.tally.take_requests_of(tallies[need.name])
         return view.of
 
 
 def _needed_vectors(task: ScoringTask, encoder: Encoder, texts: Sequence[str]) -> AnswersOf:
     """The vectors of a needed encoder, looked up by text."""
     vectors = stored_vectors(task.view.store, encoder, texts)
-    rows = {text: row for row, text in enumerate(texts)}
-    return lambda posts: vectors[[rows[post] for post in posts]]
+    row_of_text = {text: row for row, text in enumerate(texts)}
+
+    def vectors_of_posts(posts: Sequence[str]) -> FloatArray:
+        rows = [row_of_text[post] for post in posts]
+        return vectors[rows]
+
+    return vectors_of_posts
 
 
 def _without_missing(task: ScoringTask, batch: Todo) -> Todo:
@@ -128,7 +199,8 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
     next; if it fails on these too, the run stops. What other processes have claimed comes last.
     """
     view = task.view
-    order = np.argsort(-sizes_of(todo.items), kind="stable")
+    sizes = sizes_of(todo.items)
+    order = np.argsort(-sizes, kind="stable")
     sample_size = 0  # above 0 while the sample of all sizes is tried
     batches_per_claim = 1
     while len(order):
@@ -137,9 +209,15 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
         waiting = len(order)
         begun = time.monotonic()
 
-        claimed, order, met = view.claim(todo.items, todo.hashes, order, claim_size)
+        claimed, order, met = view.claim(
+            todo.items,
+            todo.hashes,
+            left=order,
+            most=claim_size,
+        )
         task.tally.remembered += met
         if not len(claimed):
+            # Others claim all that is left; without news from them, look again in a while.
             if len(order) == waiting:
                 task.sleep(_POLL_SECONDS)
             continue
@@ -149,9 +227,11 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
             yield todo.take(batch_rows)
 
         batch_count = len(claimed) / batch_size
-        batches_per_claim = _batches_in_a_second(batch_count, time.monotonic() - begun)
+        seconds = time.monotonic() - begun
+        batches_per_claim = _batches_in_a_second(batch_count, seconds)
 
-        has_failed_on_all = not len(view) and bool(view.complaints)
+        has_scored_none = len(view) == 0
+        has_failed_on_all = has_scored_none and bool(view.complaints)
         was_last_try = sample_size > 0 or not len(order)
         if not has_failed_on_all:
             sample_size = 0
@@ -170,10 +250,13 @@ def _batches_in_a_second(batch_count: float, seconds: float) -> int:
 
 def _sample_first(order: IntArray) -> tuple[IntArray, int]:
     """Rows with a sample of all sizes in front, and the size of the sample."""
-    even_places = np.linspace(0, len(order) - 1, _BROKEN_SAMPLE)
+    last_place = len(order) - 1
+    even_places = np.linspace(0, last_place, _BROKEN_SAMPLE)
     places = np.unique(even_places.astype(np.int64))
+
+    sample = order[places]
     later = np.delete(order, places)
-    return np.concatenate([order[places], later]), len(places)
+    return np.concatenate([sample, later]), len(sample)
 
 
 def _fails_on_every_text(task: ScoringTask) -> ModelFailure:

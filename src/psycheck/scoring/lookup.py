@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from psycheck.core.arrays import BoolArray
+
 Keys = NDArray[np.uint64]
 """One row per key, (n, 1) or (n, 2); the first column is spread evenly, as hashes are."""
 Rows = NDArray[np.int64]
@@ -30,12 +32,14 @@ class Lookup:
         if 2 * self._count > len(self._slots):
             self._grow(keys)
 
-        repeated = [self._place(piece, keys) for piece in _pieces(rows)]
+        repeated = []
+        for piece in _pieces(rows):
+            repeated.append(self._place(piece, keys))
         return np.concatenate(repeated) if repeated else rows
 
     def find(self, wanted_keys: Keys, keys: Keys) -> Rows:
         """The rows of keys, (n,); -1 for keys that are not in the table."""
-        result = np.full(len(wanted_keys), _EMPTY, np.int64)
+        row_of_key = np.full(len(wanted_keys), _EMPTY, np.int64)
         pending = np.arange(len(wanted_keys))
         slots = self._first_slots(wanted_keys)
         while len(pending):
@@ -46,62 +50,81 @@ class Lookup:
             slots = slots[occupied]
             rows = rows[occupied]
 
+            # The slot holds the key itself, or another one that was there first.
             same = _equal(keys[rows], wanted_keys[pending])
-            result[pending[same]] = rows[same]
-            pending = pending[~same]
-            slots = self._next_slots(slots[~same])
-        return result
+            row_of_key[pending[same]] = rows[same]
+
+            different = ~same
+            pending = pending[different]
+            slots = self._next_slots(slots[different])
+        return row_of_key
 
     def _grow(self, keys: Keys) -> None:
         """Make room for twice the number of rows, and enter those that are in the table again."""
-        entered = self._slots[self._slots >= 0].astype(np.int64)
+        occupied = self._slots >= 0
+        entered_rows = self._slots[occupied].astype(np.int64)
+
         size = len(self._slots)
         while size < 2 * self._count:
-            size *= 4 if size < _LARGE else 2
+            growth = 4 if size < _LARGE else 2
+            size *= growth
+
         self._slots = np.full(size, _EMPTY, np.int32)
-        for piece in _pieces(entered):
+        for piece in _pieces(entered_rows):
             self._place(piece, keys)
 
     def _place(self, rows: Rows, keys: Keys) -> Rows:
         """Give each row a slot; returns the rows whose key has one already."""
-        own_keys = keys[rows]
-        slots = self._first_slots(own_keys)
+        row_keys = keys[rows]
+        slots = self._first_slots(row_keys)
         repeated = []
         while len(rows):
             is_free = self._slots[slots] < 0
+            free_slots = slots[is_free]
             # Where several rows take the same slot, NumPy keeps the last; the others try again.
-            self._slots[slots[is_free]] = rows[is_free]
+            self._slots[free_slots] = rows[is_free]
             occupants = self._slots[slots]
 
             unplaced = occupants != rows
+            occupants = occupants[unplaced]
             rows = rows[unplaced]
-            own_keys = own_keys[unplaced]
+            row_keys = row_keys[unplaced]
             slots = slots[unplaced]
 
-            same = _equal(keys[occupants[unplaced]], own_keys)
+            same = _equal(keys[occupants], row_keys)
             if same.any():
                 repeated.append(rows[same])
-                rows = rows[~same]
-                own_keys = own_keys[~same]
-                slots = slots[~same]
+                different = ~same
+                rows = rows[different]
+                row_keys = row_keys[different]
+                slots = slots[different]
             slots = self._next_slots(slots)
         return np.concatenate(repeated) if repeated else rows
 
-    def _first_slots(self, keys: Keys) -> NDArray[np.int64]:
+    def _first_slots(self, keys: Keys) -> Rows:
+        """Where the search for each key begins, (n,)."""
+        # The number of slots is a power of 2, so a mask does what a remainder would.
         mask = np.uint64(len(self._slots) - 1)
-        return (keys[:, 0] & mask).astype(np.int64)
+        first_bits = keys[:, 0] & mask
+        return first_bits.astype(np.int64)
 
-    def _next_slots(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
-        return (slots + 1) & (len(self._slots) - 1)
+    def _next_slots(self, slots: Rows) -> Rows:
+        """The slots behind these; the first one comes after the last."""
+        mask = len(self._slots) - 1
+        return (slots + 1) & mask
 
 
 def _pieces(rows: Rows) -> list[Rows]:
-    return [rows[start : start + _PIECE] for start in range(0, len(rows), _PIECE)]
+    starts = range(0, len(rows), _PIECE)
+    return [rows[start : start + _PIECE] for start in starts]
 
 
-def _equal(left: Keys, right: Keys) -> NDArray[np.bool_]:
+def _equal(left: Keys, right: Keys) -> BoolArray:
     """Which keys are the same, (n,)."""
-    same: NDArray[np.bool_] = left[:, 0] == right[:, 0]
-    if left.shape[1] > 1:
-        same &= left[:, 1] == right[:, 1]
+    # Column by column: comparing whole rows would make a table of (n, 2) first.
+    same: BoolArray = left[:, 0] == right[:, 0]
+    has_second_half = left.shape[1] > 1
+    if has_second_half:
+        second_halves = left[:, 1] == right[:, 1]
+        same &= second_halves
     return same

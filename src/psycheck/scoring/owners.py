@@ -18,7 +18,8 @@ _START_TIME = 19  # its place in /proc/PID/stat, counted from the state that fol
 def this_process() -> str:
     """A new owner: host, process id, start time, and what sets it apart from others in this process."""
     pid = os.getpid()
-    return f"{_HOST} {pid} {_started(pid)} {os.urandom(4).hex()}"
+    unique = os.urandom(4).hex()
+    return f"{_HOST} {pid} {_started(pid)} {unique}"
 
 
 def works(owner: str, renewed: float) -> bool:
@@ -26,8 +27,12 @@ def works(owner: str, renewed: float) -> bool:
     # A damaged name lacks parts: then it is of another host.
     host, pid, started, *_ = (*owner.split(), "", "", "")
     if host == _HOST and started != ENDED:
+        # A later process may have got the same id, but not at the same time.
         return _started(pid) == started
-    return abs(time.time() - renewed) < EXPIRES
+
+    # Either way: the clock of another host may be ahead of ours.
+    seconds_since = abs(time.time() - renewed)
+    return seconds_since < EXPIRES
 
 
 def _started(pid: int | str) -> str:
@@ -37,6 +42,6 @@ def _started(pid: int | str) -> str:
         # The name of the program, in parentheses, may itself hold spaces and parentheses.
         _, _, after_name = status.rpartition(")")
         fields = after_name.split()
-        is_dead = fields[0] in "ZX"
+        is_dead = fields[0] in "ZX"  # a zombie, or gone while we read
         return ENDED if is_dead else fields[_START_TIME]
     return ENDED

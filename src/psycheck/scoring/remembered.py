@@ -1,7 +1,7 @@
 """The scores of one model, looked up by item: what the store holds, and what is scored from now on."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from traceback import extract_tb
@@ -30,6 +30,7 @@ from psycheck.scoring.store import Store
 from psycheck.scoring.stored_rows import WHOLE, Batch
 
 Rows = NDArray[np.int64]
+_UNKNOWN_ROW = -1  # of an item that is not in the tables
 
 
 class RememberedScores:
@@ -40,7 +41,12 @@ class RememberedScores:
     hash (its mark), which costs a tenth. Takes about 70 bytes of memory per item.
     """
 
-    def __init__(self, store: Store, model: Model, names: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        model: Model,
+        names: tuple[str, ...],
+    ) -> None:
         self._windowed = model if isinstance(model, Windowed) else None
         self._reader = model if isinstance(model, Replying) else None
         self._capabilities = capabilities_of(model)
@@ -101,7 +107,9 @@ class RememberedScores:
 
     def refresh(self) -> None:
         """Load what other processes have added since."""
-        for row, batch in self.store.batches(self.number, self._last):
+        batches_since = self.store.batches(self.number, self._last)
+        for row, batch in batches_since:
+            # The row first: a batch that cannot be read is not tried again at every look.
             self._last = row
             self._take(batch)
             self.news = True
@@ -113,31 +121,54 @@ class RememberedScores:
         with self.store.transaction():
             self.refresh()
             claimed_by_others = self.store.claimed(self.number)
-            window, later = np.split(left, [most + len(claimed_by_others)])
+            # If all that others claim were first in line, `most` would still be free behind it.
+            window_size = most + len(claimed_by_others)
+            window, later = np.split(left, [window_size])
+            window_hashes = hashes[window]
 
             # Without news, whatever is left is still unknown, and the index need not be built.
-            rows = self.find(hashes[window]) if self.news else np.full(len(window), -1)
-            is_stored = rows >= 0
-            is_free = ~is_stored & ~np.isin(hashes[window, 0], claimed_by_others)
-            is_free &= np.cumsum(is_free) <= most
-            self.store.claim(self.number, hashes[window[is_free]])
+            rows = np.full(len(window), _UNKNOWN_ROW)
+            if self.news:
+                rows = self.find(window_hashes)
 
-        stored_items = [items[place] for place in window[is_stored].tolist()]
+            is_stored = rows >= 0
+            is_claimed = np.isin(window_hashes[:, 0], claimed_by_others)
+            is_free = ~is_stored & ~is_claimed
+            is_free &= np.cumsum(is_free) <= most
+            self.store.claim(self.number, window_hashes[is_free])
+
+        stored_places = window[is_stored].tolist()
+        stored_items = [items[place] for place in stored_places]
         newly_met = self.meet(stored_items, rows[is_stored])
-        still_left = np.concatenate([window[~(is_free | is_stored)], later])
+
+        still_claimed = window[~(is_free | is_stored)]
+        still_left = np.concatenate([still_claimed, later])
         return window[is_free], still_left, len(newly_met)
 
     def add(
-        self, items: Sequence[Item], answers: FloatArray | Sequence[Reply], hashes: Keys | None = None
+        self,
+        items: Sequence[Item],
+        answers: FloatArray | Sequence[Reply],
+        hashes: Keys | None = None,
     ) -> None:
         """Commit a batch of scores, or of replies to read them from; its items are found from now on."""
-        keys = self.digests(items) if hashes is None else np.ascontiguousarray(hashes)
+        if hashes is None:
+            hashes = self.digests(items)
+        scores = np.zeros((len(items), 0))
+        replies: tuple[Reply, ...] = ()
         if isinstance(answers, np.ndarray):
-            batch = Batch(keys, np.ascontiguousarray(answers, np.float64), self._cut_at(items))
+            scores = answers
         else:
             # Replies are stored, scores are read from them.
-            batch = Batch(keys, np.zeros((len(items), 0)), self._cut_at(items), tuple(answers))
+            replies = tuple(answers)
 
+        # Contiguous, because the store writes and seals the bytes as they lie in memory.
+        batch = Batch(
+            items=np.ascontiguousarray(hashes),
+            scores=np.ascontiguousarray(scores, np.float64),
+            read=self._cut_at(items),
+            replies=replies,
+        )
         with self.store.transaction():
             self.refresh()  # what others added comes before
             self._last = self.store.add(self.number, batch)
@@ -152,13 +183,17 @@ class RememberedScores:
         """Where the model cuts each item, (n,); `WHOLE` where it reads all of it."""
         if self._windowed is None:
             return np.full(len(items), WHOLE, np.int32)
+
         read = self._windowed.read(items)
-        return np.where(read >= sizes_of(items), WHOLE, read).astype(np.int32)
+        is_read_whole = read >= sizes_of(items)
+        cut_at = np.where(is_read_whole, WHOLE, read)
+        return cut_at.astype(np.int32)
 
     def find(self, hashes: Keys) -> Rows:
         """The rows of items, (n,), by their hashes, (n, 2); -1 where they are not known."""
         if self._listed < self._count:  # only now: a run that asks once never needs it
-            self._by_hash.add(np.arange(self._listed, self._count), self._items)
+            unlisted_rows = np.arange(self._listed, self._count)
+            self._by_hash.add(unlisted_rows, self._items)
             self._listed = self._count
         return self._by_hash.find(hashes, self._items)
 
@@ -168,9 +203,12 @@ class RememberedScores:
         Returns those that this run meets for the first time.
         """
         marks = _marks(items)
-        is_new = self._by_mark.find(marks, self._marks) != rows
+        met_rows = self._by_mark.find(marks, self._marks)
+        is_new = met_rows != rows
         self._enter(marks[is_new], rows[is_new])
-        return [items[place] for place in np.flatnonzero(is_new).tolist()]
+
+        new_places = np.flatnonzero(is_new).tolist()
+        return [items[place] for place in new_places]
 
     def forget(self) -> int:
         """Drop all scores that the store held when this run began; returns their number."""
@@ -189,32 +227,40 @@ class RememberedScores:
     def of(self, items: Sequence[Item]) -> FloatArray:
         """The scores, (n, k); NaN where there is none."""
         rows = self._rows(items)
-        return np.where(rows[:, None] >= 0, self._scores[rows], np.nan)
+        scores = self._scores[rows]
+        # Row -1 gave some item's scores.
+        scores[rows < 0] = np.nan
+        return scores
 
     def read(self, items: Sequence[Item]) -> IntArray:
         """How many characters were read, (n,)."""
         sizes = sizes_of(items)
         if not self._windowed:
             return sizes
+
         rows = self._rows(items)
-        was_cut = (rows >= 0) & (self._read[rows] != WHOLE)
-        return np.where(was_cut, self._read[rows], sizes).astype(np.int64)
+        cut_at = self._read[rows]
+        was_cut = (rows >= 0) & (cut_at != WHOLE)
+        return np.where(was_cut, cut_at, sizes).astype(np.int64)
 
     def replies(self, items: Sequence[Item]) -> list[Reply | None]:
         """What the model replied about items, as the store holds it; None where it holds nothing."""
-        keys = [key.tobytes() for key in self.digests(items)]
+        hashes = self.digests(items)
+        keys = [key.tobytes() for key in hashes]
         reply_by_key: dict[bytes, Reply | None] = dict.fromkeys(keys)
-        for batch in self._reply_batches():
-            for key, reply in zip(batch.items, batch.replies, strict=True):
-                if key.tobytes() in reply_by_key:
-                    reply_by_key[key.tobytes()] = reply  # a later reply takes the place of an earlier one
+        # A later reply takes the place of an earlier one.
+        for key, reply in self._stored_replies():
+            if key in reply_by_key:
+                reply_by_key[key] = reply
         return [reply_by_key[key] for key in keys]
 
     def unanswered(self, items: Sequence[Item]) -> IntArray:
         """How many labels the answer to each item leaves open, (n,); 0 where the store has no answer."""
         rows = self._rows(items)
-        open_labels = np.isnan(self._scores[rows]).sum(axis=1)
-        return np.where(rows >= 0, open_labels, 0).astype(np.int64)
+        is_open = np.isnan(self._scores[rows])
+        open_labels: IntArray = is_open.sum(axis=1, dtype=np.int64)
+        open_labels[rows < 0] = 0
+        return open_labels
 
     def no_answers(self, items: Sequence[Item]) -> Counter[NoAnswer]:
         """Why replies to some items answer no label, and how many of them."""
@@ -232,21 +278,27 @@ class RememberedScores:
 
     def usage(self, items: Sequence[Item]) -> dict[str, int]:
         """Requests and tokens that the stored replies to some items took, whichever run asked for them."""
-        keys = set(map(tuple, self.digests(items).tolist()))
+        hashes = self.digests(items)
+        keys = {key.tobytes() for key in hashes}
         usage = Counter[str]()
-        for batch in self._reply_batches():
-            for key, reply in zip(batch.items.tolist(), batch.replies, strict=True):
-                if tuple(key) in keys:
-                    usage["requests"] += 1 + len(reply.others)
-                    usage["prompt_tokens"] += reply.prompt_tokens or 0
-                    usage["completion_tokens"] += reply.completion_tokens or 0
+        for key, reply in self._stored_replies():
+            if key not in keys:
+                continue
+            usage["requests"] += 1 + len(reply.others)
+            usage["prompt_tokens"] += reply.prompt_tokens or 0
+            usage["completion_tokens"] += reply.completion_tokens or 0
         return dict(usage)
 
-    def _reply_batches(self) -> list[Batch]:
-        """The stored batches that hold replies, the oldest first."""
+    def _stored_replies(self) -> Iterator[tuple[bytes, Reply]]:
+        """All replies that the store holds, each with the hash of its item, the oldest first."""
         if self._reader is None:
-            return []
-        return [batch for _, batch in self.store.batches(self.number) if batch.replies]
+            return
+        # All at once: a query that is still open would keep the store from writing.
+        batches = [batch for _, batch in self.store.batches(self.number) if batch.replies]
+        for batch in batches:
+            replies_by_row = zip(batch.items, batch.replies, strict=True)
+            for key, reply in replies_by_row:
+                yield key.tobytes(), reply
 
     def _only_zeros_and_ones(self) -> bool:
         scores = self._scores[: self._count]
@@ -258,12 +310,19 @@ class RememberedScores:
         marks = _marks(items)
         rows = self._by_mark.find(marks, self._marks)
         if self._ambiguous:
-            rows[np.isin(marks[:, 0], np.fromiter(self._ambiguous, np.uint64))] = -1
+            ambiguous_marks = np.fromiter(self._ambiguous, np.uint64)
+            is_ambiguous = np.isin(marks[:, 0], ambiguous_marks)
+            rows[is_ambiguous] = _UNKNOWN_ROW
 
         missing = np.flatnonzero(rows < 0)
-        may_be_stored = self._ambiguous or self._met < self._count
+        has_unmet_rows = self._met < self._count
+        may_be_stored = self._ambiguous or has_unmet_rows
         if len(missing) and may_be_stored:
-            rows[missing] = self.find(self.digests([items[place] for place in missing.tolist()]))
+            missing_items = [items[place] for place in missing.tolist()]
+            hashes = self.digests(missing_items)
+            rows[missing] = self.find(hashes)
+
+        # Quotes can be checked only now, with the texts at hand.
         if self._unchecked:
             self._check_quotes(items, rows)
         return rows
@@ -286,12 +345,20 @@ class RememberedScores:
         scores = self._read_replies(batch.replies)
         rows = self.find(batch.items)
         old = np.flatnonzero(rows >= 0)
+        old_rows = rows[old]
+        self._scores[old_rows] = scores[old]
+
         new = np.flatnonzero(rows < 0)
-        self._scores[rows[old]] = scores[old]
-        rows[new] = self._append(Batch(batch.items[new], scores[new], batch.read[new]), scores[new])
+        new_part = Batch(
+            items=batch.items[new],
+            scores=scores[new],
+            read=batch.read[new],
+        )
+        rows[new] = self._append(new_part, new_part.scores)
         self._note_no_answers(rows, scores, batch.replies)
         if self._quote_checker is not None:
-            self._unchecked.update(zip(rows.tolist(), batch.replies, strict=True))
+            replies_by_row = zip(rows.tolist(), batch.replies, strict=True)
+            self._unchecked.update(replies_by_row)
         return rows
 
     def _note_no_answers(self, rows: Rows, scores: FloatArray, replies: Sequence[Reply]) -> None:
@@ -305,12 +372,16 @@ class RememberedScores:
                 self._no_answers[row] = no_answer
 
     def _append(self, batch: Batch, scores: FloatArray) -> Rows:
+        """Put a batch behind the last row of all tables; returns its rows."""
         start = self._count
         end = start + len(batch.items)
         if end > len(self._read):
             # Room for a quarter more, so that appending stays cheap.
-            for table in (self._items, self._scores, self._read, self._marks):
-                table.resize((end + end // 4, *table.shape[1:]), refcheck=False)
+            room = end + end // 4
+            tables = (self._items, self._scores, self._read, self._marks)
+            for table in tables:
+                _, *row_shape = table.shape
+                table.resize((room, *row_shape), refcheck=False)
 
         self._items[start:end] = batch.items
         self._scores[start:end] = scores
@@ -321,7 +392,9 @@ class RememberedScores:
     def _read_replies(self, replies: Sequence[Reply]) -> FloatArray:
         """The scores of replies, (n, k), as the model reads them today."""
         if self._reader is None:
-            return np.full((len(replies), len(self.labels)), np.nan)
+            shape = (len(replies), len(self.labels))
+            return np.full(shape, np.nan)
+
         try:
             scores = [self._reader.read_reply(reply) for reply in replies]
         except Exception as error:
@@ -331,13 +404,19 @@ class RememberedScores:
                 allowed="NaN for each label that a reply does not answer",
                 do="mend its read_reply and run the same command again; the replies are stored",
             ) from error
-        return checked_scores(np.stack(scores), len(replies), self._reader.labels, model=self.model)
+        return checked_scores(
+            np.stack(scores),
+            len(replies),
+            self._reader.labels,
+            model=self.model,
+        )
 
     def _enter(self, marks: Keys, rows: Rows) -> None:
         """Find rows by their marks from now on; marks that two items share are set apart."""
         self._marks[rows] = marks
         repeated = self._by_mark.add(rows, self._marks)
-        self._ambiguous.update(self._marks[repeated, 0].tolist())
+        shared_marks = self._marks[repeated, 0]
+        self._ambiguous.update(shared_marks.tolist())
         self._met += len(rows)
 
 
@@ -361,25 +440,35 @@ def unknown(view: RememberedScores, items: list[Item]) -> Todo:
     rows = view.find(hashes)
     view.news = False
 
+    all_items = Todo(items, hashes)
     is_stored = rows >= 0
     if not is_stored.any():
-        return Todo(items, hashes)
+        return all_items
 
-    stored_items = [items[place] for place in np.flatnonzero(is_stored).tolist()]
+    stored_places = np.flatnonzero(is_stored).tolist()
+    stored_items = [items[place] for place in stored_places]
     newly_met = view.meet(stored_items, rows[is_stored])
-    return Todo(items, hashes).take(np.flatnonzero(~is_stored))._replace(met=newly_met)
+
+    lacking = all_items.take(np.flatnonzero(~is_stored))
+    return lacking._replace(met=newly_met)
 
 
 def reason_of(error: BaseException) -> str:
     """The kind of an error and where it was raised; a message that is not ours may quote a text."""
     if isinstance(error, PsycheckError):
         return error.what
+
+    kind = type(error).__name__
     frames = extract_tb(error.__traceback__)
     if not frames:
-        return f"{type(error).__name__} at unknown place"
-    return f"{type(error).__name__} at {Path(frames[-1].filename).name}:{frames[-1].lineno}"
+        return f"{kind} at unknown place"
+    last_frame = frames[-1]
+    file_name = Path(last_frame.filename).name
+    return f"{kind} at {file_name}:{last_frame.lineno}"
 
 
 def _marks(items: Sequence[Item]) -> Keys:
     """Python's own hashes of items, (n, 1); they are valid in this process only."""
-    return np.fromiter(map(hash, items), np.int64, len(items)).view(np.uint64)[:, None]
+    signed_hashes = np.fromiter(map(hash, items), np.int64, len(items))
+    marks = signed_hashes.view(np.uint64)
+    return marks.reshape(-1, 1)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from psycheck.core.arrays import FloatArray
+from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.item import Item, digests_of
 from psycheck.core.model import Encoder, Model, Reply, capabilities_of
 from psycheck.models.cache import cache_folder
@@ -44,12 +44,20 @@ _REPLY_SEAL = f"seal(batch, place, {REPLY_COLUMNS})"
 _VECTORS_SEAL = "seal(?, id, size, items, vectors, width)"
 
 _LAST_ID = 2**62
+_FLOAT_BYTES = 8
+
+Row = dict[str, int | bytes]
+"""A batch by column, without its id, its owner and its checksum."""
+Hashes = NDArray[np.uint64]
+"""The first halves of the hashes of items, (n,)."""
 
 
 def default_store() -> Path:
     """The store of this user: $PSYCHECK_STORE, or a file in the user's cache folder."""
-    named = os.environ.get("PSYCHECK_STORE")
-    return Path(named) if named else cache_folder() / "scores.sqlite"
+    chosen = os.environ.get("PSYCHECK_STORE")
+    if chosen:
+        return Path(chosen)
+    return cache_folder() / "scores.sqlite"
 
 
 class Store:
@@ -81,13 +89,16 @@ class Store:
         """The hashes by which this store knows items, (n, 2)."""
         if self._db.passes == 1:
             return digests_of(items, self._db.key)
-        return hashes_in(self._db.keyed(digests_of(items).tobytes()))
+        # A store that was made before it had a key: its hashes are hashes of hashes.
+        plain_hashes = digests_of(items)
+        return hashes_in(self._db.keyed(plain_hashes.tobytes()))
 
     # Models and encoders
 
     def enter(self, model: Model) -> int:
         """The number of a model, made when it is new."""
-        number = self._enter("model", model.fingerprint, model, labels=json.dumps(model.labels))
+        labels = json.dumps(model.labels)
+        number = self._enter("model", model.fingerprint, model, labels=labels)
         self._label_counts[number] = len(model.labels)
         return number
 
@@ -96,25 +107,37 @@ class Store:
         fingerprint = f"{encoder.fingerprint} spans" if spans else encoder.fingerprint
         return self._enter("encoder", fingerprint, encoder)
 
-    def _enter(self, table: str, fingerprint: str, entered: Model | Encoder, **columns: str) -> int:
+    def _enter(
+        self,
+        table: str,
+        fingerprint: str,
+        entered: Model | Encoder,
+        **columns: str,
+    ) -> int:
         """The id of a row of `model` or `encoder`, made when the fingerprint is new."""
+        parts = dict(capabilities_of(entered).parts)
         row = {
             "fingerprint": fingerprint,
             "name": entered.name,
-            "parts": json.dumps(dict(capabilities_of(entered).parts), sort_keys=True),
+            "parts": json.dumps(parts, sort_keys=True),
             **columns,
         }
         with self.transaction(), clear_errors(self.path, TypeError):
             self._db.insert(table, row, "INSERT OR IGNORE")
-            query = f"SELECT id FROM {table} WHERE fingerprint = ?"
-            number = int(self._db.execute(query, (fingerprint,)).fetchone()[0])
+            number = self._id_of(table, fingerprint)
         self._fingerprints[table, number] = fingerprint
         return number
 
+    def _id_of(self, table: str, fingerprint: str) -> int:
+        """The id of a row of `model` or `encoder` that is there."""
+        query = f"SELECT id FROM {table} WHERE fingerprint = ?"
+        row = self._db.execute(query, (fingerprint,))
+        (number,) = row.fetchone()
+        return int(number)
+
     def number_of(self, known: Known) -> int:
         """The number of a model that the store holds."""
-        query = "SELECT id FROM model WHERE fingerprint = ?"
-        number = int(self._db.execute(query, (known.fingerprint,)).fetchone()[0])
+        number = self._id_of("model", known.fingerprint)
         self._fingerprints["model", number] = known.fingerprint
         self._label_counts[number] = len(known.labels)
         return number
@@ -131,6 +154,7 @@ class Store:
         return self._known(f"SELECT fingerprint, name, '[]', parts, ({items}), 0 FROM encoder")
 
     def _known(self, query: str) -> list[Known]:
+        """The models or encoders that a query selects, by its columns in the order of `Known`."""
         stored: list[Known] = []
         with clear_errors(self.path, ValueError, TypeError):
             rows = self._db.execute(f"{query} ORDER BY id").fetchall()
@@ -160,28 +184,40 @@ class Store:
         """Store one batch, whole or not at all; returns its id."""
         with self.transaction():
             batch_id = self._append("batch", "model", model, row_of_batch(batch))
-
-            rows = ((batch_id, place, *row_of_reply(reply)) for place, reply in enumerate(batch.replies))
-            into = f"reply (batch, place, {REPLY_COLUMNS})"
-            self._db.execute_each(f"INSERT INTO {into} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            # Of what is stored, not of what was passed: SQLite turns 1 second into 1.0.
-            self._db.execute(f"UPDATE reply SET checksum = {_REPLY_SEAL} WHERE batch = ?", (batch_id,))
-
-            self._db.execute("UPDATE claim SET renewed = ? WHERE owner = ?", (time.time(), self._owner))
+            self._add_replies(batch_id, batch.replies)
+            # A process that stores is at work: others go on leaving its items alone.
+            renewed = (time.time(), self._owner)
+            self._db.execute("UPDATE claim SET renewed = ? WHERE owner = ?", renewed)
         return batch_id
+
+    def _add_replies(self, batch_id: int, replies: Sequence[Reply]) -> None:
+        """Store the replies of a batch by their places in it, then seal them."""
+        rows = []
+        for place, reply in enumerate(replies):
+            row = row_of_reply(reply)
+            rows.append((batch_id, place, *row))
+        into = f"reply (batch, place, {REPLY_COLUMNS})"
+        self._db.execute_each(f"INSERT INTO {into} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+
+        # Of what is stored, not of what was passed: SQLite turns 1 second into 1.0.
+        self._db.execute(f"UPDATE reply SET checksum = {_REPLY_SEAL} WHERE batch = ?", (batch_id,))
 
     def batches(self, model: int, after: int = 0) -> Iterator[tuple[int, Batch]]:
         """The batches of a model that came after the one with a given id, with their ids."""
         columns = f"id, size, replies, checksum IS {_BATCH_SEAL}, texts, scores, read"
         query = f"SELECT {columns} FROM batch WHERE model = ? AND id > ? ORDER BY id"
-        values = (self._fingerprints["model", model], model, after)
+        fingerprint = self._fingerprints["model", model]
+        values = (fingerprint, model, after)
 
         damaged: list[Damaged] = []
         with clear_errors(self.path):
-            for batch_id, size, reply_count, is_sealed, texts, scores, read in self._db.execute(
-                query, values
-            ):
-                replies = self._replies(batch_id) if is_sealed and reply_count else ()
+            rows = self._db.execute(query, values)
+            for batch_id, size, reply_count, is_sealed, texts, scores, read in rows:
+                replies: tuple[Reply, ...] = ()
+                if is_sealed and reply_count:
+                    replies = self._replies(batch_id)
+
+                # None also where a reply is missing: its seal was broken.
                 batch = None
                 if is_sealed and len(replies) == reply_count:
                     batch = batch_of_row(
@@ -200,36 +236,48 @@ class Store:
 
     def _replies(self, batch_id: int) -> tuple[Reply, ...]:
         """The undamaged replies of a batch, by place."""
-        intact = f"batch = ? AND checksum IS {_REPLY_SEAL}"
-        query = f"SELECT {REPLY_COLUMNS} FROM reply WHERE {intact} ORDER BY place"
-        return tuple(map(reply_of_row, self._db.execute(query, (batch_id,))))
+        is_intact = f"batch = ? AND checksum IS {_REPLY_SEAL}"
+        query = f"SELECT {REPLY_COLUMNS} FROM reply WHERE {is_intact} ORDER BY place"
+        rows = self._db.execute(query, (batch_id,))
+        return tuple(map(reply_of_row, rows))
 
     def drop(self, model: int, last: int, *, first: int = 0) -> int:
         """Remove the batches of a model up to one id, whole or not at all; returns their number of items."""
         chosen = "FROM batch WHERE model = ? AND id BETWEEN ? AND ?"
         values = (model, first, last)
         with self.transaction():
-            (items,) = self._db.execute(f"SELECT coalesce(sum(size), 0) {chosen}", values).fetchone()
+            sizes = self._db.execute(f"SELECT coalesce(sum(size), 0) {chosen}", values)
+            (items,) = sizes.fetchone()
+            # Replies first: afterwards nothing tells which batches they belonged to.
             self._db.execute(f"DELETE FROM reply WHERE batch IN (SELECT id {chosen})", values)
             self._db.execute(f"DELETE {chosen}", values)
         return int(items)
 
-    def _append(self, table: str, owner_column: str, number: int, row: dict[str, int | bytes]) -> int:
+    def _append(self, table: str, owner_column: str, number: int, row: Row) -> int:
         """Insert a batch with its checksum in one go: to update it would write its blobs twice."""
         # An id is never used twice, even after its batch was dropped.
         used = f"SELECT max(id) AS id FROM {table} UNION SELECT seq FROM sqlite_sequence WHERE name = ?"
-        (last_id,) = self._db.execute(f"SELECT max(id) FROM ({used})", (table,)).fetchone()
+        query = f"SELECT max(id) FROM ({used})"
+        row_of_last = self._db.execute(query, (table,))
+        (last_id,) = row_of_last.fetchone()
         new_id = int(last_id or 0) + 1
 
-        checksum = self._db.seal(self._fingerprints[owner_column, number], new_id, *row.values())
-        self._db.insert(table, {"id": new_id, owner_column: number, **row, "checksum": checksum})
+        fingerprint = self._fingerprints[owner_column, number]
+        checksum = self._db.seal(fingerprint, new_id, *row.values())
+        sealed_row = {
+            "id": new_id,
+            owner_column: number,
+            **row,
+            "checksum": checksum,
+        }
+        self._db.insert(table, sealed_row)
         return new_id
 
     # Vectors
 
-    def add_vectors(self, encoder: int, items: NDArray[np.uint64], vectors: FloatArray) -> None:
+    def add_vectors(self, encoder: int, items: Keys, vectors: FloatArray) -> None:
         """Store the vectors of some items, in 32 bits where this loses nothing."""
-        row: dict[str, int | bytes] = {
+        row: Row = {
             "size": len(items),
             "items": items.tobytes(),
             "vectors": blob_of_vectors(vectors),
@@ -238,7 +286,7 @@ class Store:
         with self.transaction():
             self._append("vectors", "encoder", encoder, row)
 
-    def vectors(self, encoder: int, hashes: Keys) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+    def vectors(self, encoder: int, hashes: Keys) -> Iterator[tuple[IntArray, FloatArray]]:
         """The stored vectors of items, batch by batch: their places among the hashes, (m,), and (m, d)."""
         lookup = Lookup()
         lookup.add(np.arange(len(hashes)), hashes)
@@ -255,8 +303,11 @@ class Store:
                     continue
 
                 query = f"SELECT checksum IS {_VECTORS_SEAL}, width, vectors FROM vectors WHERE id = ?"
-                is_sealed, width, blob = self._db.execute(query, (fingerprint, batch_id)).fetchone()
-                vectors = vectors_in(blob, len(places), width) if is_sealed else None
+                row = self._db.execute(query, (fingerprint, batch_id))
+                is_sealed, width, blob = row.fetchone()
+                vectors = None
+                if is_sealed:
+                    vectors = vectors_in(blob, len(places), width)
                 if vectors is None:
                     damaged.append((batch_id, items))
                 else:
@@ -267,9 +318,13 @@ class Store:
         """Remove the batches of vectors that hold one of these items; returns how many of these they held."""
         dropped = 0
         with self.transaction():
-            query = "SELECT id, CAST(items AS BLOB) FROM vectors"
-            for batch_id, items in self._db.execute(query).fetchall():
-                matching = int(np.isin(hashes_in(items)[:, 0], hashes[:, 0]).sum())
+            rows = self._db.execute("SELECT id, CAST(items AS BLOB) FROM vectors")
+            for batch_id, items in rows.fetchall():
+                stored_hashes = hashes_in(items)
+                # The first half tells them apart: 64 bits.
+                first_halves = stored_hashes[:, 0]
+                is_matching = np.isin(first_halves, hashes[:, 0])
+                matching = int(is_matching.sum())
                 if matching:
                     self._db.execute("DELETE FROM vectors WHERE id = ?", (batch_id,))
                     dropped += matching
@@ -279,7 +334,8 @@ class Store:
 
     def add_result(self, key: bytes, numbers: FloatArray) -> None:
         """Store the numbers that a long computation gave, by a key that names all that decides them."""
-        values = (self._db.keyed(key), np.ascontiguousarray(numbers, np.float64).tobytes())
+        blob = np.ascontiguousarray(numbers, np.float64).tobytes()
+        values = (self._db.keyed(key), blob)
         with self.transaction():
             self._db.execute("INSERT OR REPLACE INTO result VALUES (?1, ?2, seal(?1, ?2))", values)
 
@@ -287,32 +343,38 @@ class Store:
         """The numbers stored under a key, (n,), or None."""
         query = "SELECT rowid, numbers, checksum IS seal(?1, numbers) FROM result WHERE key = ?1"
         with clear_errors(self.path):
-            for row_id, numbers, is_sealed in self._db.execute(query, (self._db.keyed(key),)).fetchall():
-                if is_sealed and len(numbers) % 8 == 0:
+            keyed = self._db.keyed(key)
+            rows = self._db.execute(query, (keyed,))
+            for row_id, numbers, is_sealed in rows.fetchall():
+                if is_sealed and len(numbers) % _FLOAT_BYTES == 0:
                     return np.frombuffer(numbers, np.float64)
                 self._db.discard("result", [(row_id, key)])
         return None
 
     # Claims: what each process is scoring
 
-    def claimed(self, model: int) -> NDArray[np.uint64]:
+    def claimed(self, model: int) -> Hashes:
         """First halves of the hashes that other processes claim; claims of those that ended are dropped."""
         with self.transaction(), clear_errors(self.path, ValueError, TypeError, AttributeError):
             claims = self._db.execute("SELECT owner, renewed, model, items FROM claim").fetchall()
             ended: set[str] = set()
             hashes: list[bytes] = []
             for owner, renewed, claimed_model, items in claims:
-                if owner == self._owner or not works(owner, renewed):
+                is_ours = owner == self._owner
+                # Ours is made anew for each batch, so the old one has ended, too.
+                if is_ours or not works(owner, renewed):
                     ended.add(owner)
                 elif claimed_model == model:
                     hashes.append(items)
 
-            self._db.execute_each("DELETE FROM claim WHERE owner = ?", [(owner,) for owner in ended])
+            ended_owners = [(owner,) for owner in ended]
+            self._db.execute_each("DELETE FROM claim WHERE owner = ?", ended_owners)
             return np.frombuffer(b"".join(hashes), np.uint64)
 
     def claim(self, model: int, items: Keys) -> None:
         """Claim items for this process, in place of those that it claimed before."""
-        values = (self._owner, time.time(), model, items[:, 0].tobytes())
+        first_halves = items[:, 0].tobytes()
+        values = (self._owner, time.time(), model, first_halves)
         with self.transaction():
             self._db.execute("INSERT OR REPLACE INTO claim VALUES (?, ?, ?, ?)", values)
 
@@ -328,28 +390,33 @@ class Store:
 
 def why_again(store: Store, model: Model) -> str:
     """One sentence on what the store holds of a model, and what changed if it must be scored again."""
-    stored_models = store.models()
-    for stored in stored_models:
-        if stored.fingerprint == model.fingerprint and stored.items:
+    earlier_versions = []
+    for stored in store.models():
+        is_this_version = stored.fingerprint == model.fingerprint
+        if is_this_version and stored.items:
             return f"'{model.name}' is known: {stored.items:,} texts are cached, only new ones are scored"
+        if stored.name == model.name and not is_this_version:
+            earlier_versions.append(stored)
 
-    earlier = [
-        stored
-        for stored in stored_models
-        if stored.name == model.name and stored.fingerprint != model.fingerprint
-    ]
-    if not earlier:
+    if not earlier_versions:
         return f"'{model.name}' is new to {store.path}: every text is scored"
-    what = ", ".join(_changes(earlier[-1], model)) or "its fingerprint"
-    return f"'{model.name}' changed in {what}: every text is scored again"
+    latest = earlier_versions[-1]
+    changes = ", ".join(_changes(latest, model))
+    return f"'{model.name}' changed in {changes or 'its fingerprint'}: every text is scored again"
 
 
 def _changes(stored: Known, model: Model) -> Iterator[str]:
     """The parts of a model that differ from those that the store holds."""
     parts = capabilities_of(model).parts
-    for part in sorted(parts.keys() | stored.parts.keys()):
-        if parts.get(part) != stored.parts.get(part):
-            yield f"{part} ({stored.parts.get(part, 'none')} → {parts.get(part, 'none')})"
+    part_names = parts.keys() | stored.parts.keys()
+    for part in sorted(part_names):
+        before = stored.parts.get(part, "none")
+        now = parts.get(part, "none")
+        if before != now:
+            yield f"{part} ({before} → {now})"
 
+    # A model may name its labels among its parts: then they were told above.
     if stored.labels != model.labels and "labels" not in parts:
-        yield f"labels ({', '.join(stored.labels)} → {', '.join(model.labels)})"
+        before = ", ".join(stored.labels)
+        now = ", ".join(model.labels)
+        yield f"labels ({before} → {now})"

@@ -53,7 +53,8 @@ class StoreDatabase:
         """Insert a row, given its values by column."""
         columns = ", ".join(row)
         marks = ", ".join("?" * len(row))
-        self.execute(f"{how} INTO {table} ({columns}) VALUES ({marks})", tuple(row.values()))
+        statement = f"{how} INTO {table} ({columns}) VALUES ({marks})"
+        self.execute(statement, tuple(row.values()))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -83,23 +84,36 @@ class StoreDatabase:
 
     def keyed(self, digests: bytes) -> bytes:
         """Hashes of 16 bytes each, hashed with the key of this store."""
-        fresh = blake2b(
-            key=self.key, digest_size=HASH_BYTES
-        ).copy  # copying a state is faster than making one
+        # Copying a fresh state is faster than making one.
+        fresh = blake2b(key=self.key, digest_size=HASH_BYTES).copy
         hashes: list[bytes] = []
         for start in range(0, len(digests), HASH_BYTES):
+            end = start + HASH_BYTES
             state = fresh()
-            state.update(digests[start : start + HASH_BYTES])
+            state.update(digests[start:end])
             hashes.append(state.digest())
         return b"".join(hashes)
 
     def seal(self, *values: bytes | str | float | None) -> bytes:
         """The checksum of a row, 16 bytes."""
-        blobs = [value for value in values if isinstance(value, bytes)]
-        # Each blob leaves its length in the frame, so that no two rows give the same bytes.
-        framed = [(len(value),) if isinstance(value, bytes) else value for value in values]
-        content = b"".join([repr(framed).encode(), *blobs])
-        return blake2b(content, key=self.key, digest_size=HASH_BYTES, person=b"seal").digest()
+        blobs: list[bytes] = []
+        frame: list[object] = []
+        for value in values:
+            if isinstance(value, bytes):
+                blobs.append(value)
+                # Each blob leaves its length in the frame, so that no two rows give the same bytes.
+                frame.append((len(value),))
+            else:
+                frame.append(value)
+
+        content = b"".join([repr(frame).encode(), *blobs])
+        state = blake2b(
+            content,
+            key=self.key,
+            digest_size=HASH_BYTES,
+            person=b"seal",
+        )
+        return state.digest()
 
     def discard(self, table: str, damaged: Sequence[Damaged]) -> None:
         """Drop damaged rows and warn about them; if the file itself is damaged, stop."""
@@ -107,8 +121,11 @@ class StoreDatabase:
             return
 
         with self.transaction():
-            if self.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            # A few wrong rows can be computed again; in a damaged file, no other row can be trusted.
+            outcome = self.execute("PRAGMA integrity_check(1)").fetchone()
+            if outcome != ("ok",):
                 raise failure(self.path, "damaged")
+
             for row_id, _ in damaged:
                 self.execute(f"DELETE FROM {table} WHERE rowid = ?", (row_id,))
                 if table == "batch":
@@ -117,7 +134,11 @@ class StoreDatabase:
         blobs = [hashes for _, hashes in damaged if isinstance(hashes, bytes)]
         items = sum(len(hashes) // HASH_BYTES for hashes in blobs)
         what = f"dropped {len(damaged):,} of its batches, with {items:,} items, which are computed again"
-        warnings.warn(f"the score store is damaged: {what} ({self.path})", PsycheckWarning, stacklevel=3)
+        warnings.warn(
+            f"the score store is damaged: {what} ({self.path})",
+            PsycheckWarning,
+            stacklevel=3,
+        )
 
     def _migrate(self) -> None:
         """Bring the tables to the newest version, and check that the key file belongs to them."""
@@ -129,7 +150,10 @@ class StoreDatabase:
             (version,) = self.execute("PRAGMA user_version").fetchone()
             if version > len(MIGRATIONS):
                 raise failure(self.path, "newer")
-            self.key = key_of(self.path, new=version < _KEYED_VERSION, kept=self._is_kept)
+
+            # Before the steps: they hash what an older store holds with the key.
+            has_no_key = version < _KEYED_VERSION
+            self.key = key_of(self.path, new=has_no_key, kept=self._is_kept)
 
             for step in MIGRATIONS[version:]:
                 for statement in step.split(";"):
@@ -146,6 +170,12 @@ class StoreDatabase:
 
     def _prove_key(self) -> None:
         """Refuse a key that is not the one the store was made with."""
-        proof, self.passes = self.execute("SELECT proof, passes FROM secret").fetchone() or (b"", 0)
-        if proof != self.keyed(bytes(HASH_BYTES)):
+        row = self.execute("SELECT proof, passes FROM secret").fetchone()
+        if row is None:
+            raise failure(self.path, "key")
+
+        # The proof is the hash of nothing but zeros: whoever has the key can make it.
+        proof, self.passes = row
+        zeros = bytes(HASH_BYTES)
+        if proof != self.keyed(zeros):
             raise failure(self.path, "key")

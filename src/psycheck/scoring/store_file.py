@@ -19,6 +19,7 @@ _APPLICATION = 1886615907  # "psyc": SQLite's application_id, also in store.sql
 _HEADER_BYTES = 100  # of an SQLite file; the application_id is in its bytes 68 to 71
 _KEY_BYTES = 32
 _OWNER_ONLY = 0o600
+_OUR_TABLES = {"model", "batch", "batch_of_model"}
 _REASONS: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("store_errors.toml").read_text("utf-8")
 )
@@ -26,16 +27,21 @@ _REASONS: dict[str, dict[str, Any]] = tomllib.loads(
 
 def failure(path: Path, reason: str) -> StoreFailure:
     """The error for a reason of `store_errors.toml`; another reason stands for itself."""
-    if reason not in _REASONS:
-        return _failure(path, code="store.unusable", what=reason, do="name another `store`")
+    code = "store.unusable"
+    what = reason
+    do = "name another `store`"
+    if reason in _REASONS:
+        code = f"store.{reason}"
+        entry = _REASONS[reason]
+        what = entry["what"].format(wait=WAIT, key=_beside(path, ".key"))
+        do = entry["do"]
 
-    entry = _REASONS[reason]
-    what = entry["what"].format(wait=WAIT, key=_beside(path, ".key"))
-    return _failure(path, code=f"store.{reason}", what=what, do=entry["do"])
-
-
-def _failure(path: Path, *, code: str, what: str, do: str) -> StoreFailure:
-    return StoreFailure(f"the score store cannot be used: {what}", code=code, where=str(path), do=do)
+    return StoreFailure(
+        f"the score store cannot be used: {what}",
+        code=code,
+        where=str(path),
+        do=do,
+    )
 
 
 @contextmanager
@@ -78,7 +84,12 @@ def connect(path: Path) -> tuple[sqlite3.Connection, bool]:
             return _copy_in_memory(real), False
 
     _make_private(path, real)
-    db = sqlite3.connect(real, timeout=WAIT, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(
+        real,
+        timeout=WAIT,
+        isolation_level=None,  # transactions begin where we say so
+        check_same_thread=False,
+    )
     if is_new:
         # Before WAL: a process killed in between leaves a file that is recognised.
         db.execute(f"PRAGMA application_id = {_APPLICATION}")
@@ -116,7 +127,8 @@ def _write_ahead(db: sqlite3.Connection) -> None:
             db.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
-            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            primary_code = error.sqlite_errorcode & 0xFF
+            is_busy = primary_code == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.02)
@@ -166,7 +178,8 @@ def _recognise(path: Path, real: Path) -> None:
     if not header.startswith(b"SQLite format 3\0"):
         raise failure(path, "foreign")
 
-    application = int.from_bytes(header[68:72], "big")
+    application_bytes = header[68:72]
+    application = int.from_bytes(application_bytes, "big")
     # The first versions set no application_id, and neither do databases of other programs.
     has_our_tables = application == 0 and _has_our_tables(real)
     if application != _APPLICATION and not has_our_tables:
@@ -175,8 +188,9 @@ def _recognise(path: Path, real: Path) -> None:
 
 def _has_our_tables(real: Path) -> bool:
     with closing(_reading(real)) as db:
-        names = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
-    return {"model", "batch", "batch_of_model"} <= names
+        rows = db.execute("SELECT name FROM sqlite_schema")
+        names = {name for (name,) in rows}
+    return names >= _OUR_TABLES
 
 
 def _reading(real: Path) -> sqlite3.Connection:

@@ -14,9 +14,15 @@ def tags_of(model: SymptomModel, sentences: Sequence[str]) -> Tags:
     """Relevance, status and subject of sentences, in one pass over the distinct ones."""
     distinct = list(dict.fromkeys(sentences))
     tags = patiently(lambda: model.tag(distinct), model.name)
-    checked_scores(tags.relevance, len(distinct), model.labels, model=model.name)
+    # Only to refuse what is not a score: the tags are used as they are.
+    checked_scores(
+        tags.relevance,
+        len(distinct),
+        model.labels,
+        model=model.name,
+    )
 
     # Back from the distinct sentences to all of them.
     row_of_sentence = {sentence: row for row, sentence in enumerate(distinct)}
-    rows = np.array([row_of_sentence[sentence] for sentence in sentences], np.int64)
-    return tags.at(rows)
+    rows = [row_of_sentence[sentence] for sentence in sentences]
+    return tags.at(np.array(rows, np.int64))

@@ -44,6 +44,16 @@ class Tally:
         if note not in self.notes:
             self.notes.append(note)
 
+    def take_requests_of(self, needed: "Tally") -> None:
+        """Take over what asking an LLM took, for a model that rests on it and sends nothing else."""
+        self.requests = needed.requests
+        self.prompt_tokens = needed.prompt_tokens
+        self.completion_tokens = needed.completion_tokens
+        self.cost = needed.cost
+        self.unanswered = dict(needed.unanswered)
+        self.remedies = dict(needed.remedies)
+        self.notes = list(needed.notes)
+
     def count_unanswered(self, reasons: Mapping[NoAnswer, int]) -> None:
         """Add items whose reply answers no label, by reason."""
         for reason, count in reasons.items():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from psycheck.core.item import Item
 from psycheck.core.model import Model, capabilities_of
-from psycheck.scoring.limits import Allowance
+from psycheck.scoring.limits import NO_LIMITS, Allowance, Limits
 from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.retries import Sleep
 from psycheck.scoring.tally import Tally
@@ -19,7 +19,7 @@ class ScoringTask:
 
     `spec` is what another process opens the same model by (`psycheck.models.opening.open_model`), "" for an
     object that exists in this process only. `allowance` is what may still be sent to models that reply in
-    words; `report` is called after each batch.
+    words, `limits` what such models may be sent that others rest on; `report` is called after each batch.
     """
 
     model: Model
@@ -29,6 +29,7 @@ class ScoringTask:
     allowance: Allowance
     sleep: Sleep
     report: Callable[[], None]
+    limits: Limits = NO_LIMITS
 
     @property
     def batch_size(self) -> int:

@@ -6,9 +6,8 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from psycheck.core.arrays import FloatArray
+from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.errors import ModelFailure
 from psycheck.core.item import sizes_of
 from psycheck.core.model import Encoder, capabilities_of
@@ -33,8 +32,10 @@ def encode_once(
 ) -> FloatArray:
     """The vectors of whole texts, or of one span in each, (n, d), computed where the store lacks them."""
     opened = open_encoder(encoder)
-    if _is_cheap(opened) or not 0 < len(texts) <= MOST_KEPT:
-        return _encode_rows(opened, texts, spans)(range(len(texts)))
+    can_be_kept = 0 < len(texts) <= MOST_KEPT
+    if _is_cheap(opened) or not can_be_kept:
+        encode = _encode_rows(opened, texts, spans)
+        return encode(range(len(texts)))
 
     with closing(Store(store or default_store())) as opened_store:
         return stored_vectors(opened_store, opened, texts, spans, progress)
@@ -42,7 +43,8 @@ def encode_once(
 
 def vectors_of(encoder: Encoder, texts: Sequence[str]) -> FloatArray:
     """The vectors of texts, (n, d), without the store: for a stream of more texts than it should keep."""
-    vectors = np.asarray(patiently(lambda: encoder.encode(texts), encoder.name), np.float64)
+    vectors = patiently(lambda: encoder.encode(texts), encoder.name)
+    vectors = np.asarray(vectors, np.float64)
     _refuse_misshapen(encoder, vectors, len(texts))
     return vectors
 
@@ -60,36 +62,55 @@ def stored_vectors(
         return encode(range(len(texts)))
 
     keys = store.digests(_keyed_texts(texts, spans))
-    distinct, first, places = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    distinct, first, places = np.unique(
+        keys,
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+    )
     places = places.reshape(-1)
     number = store.enter_encoder(encoder, spans=spans is not None)
 
-    parts: list[tuple[NDArray[np.int64], FloatArray]] = []
+    parts: list[tuple[IntArray, FloatArray]] = []
     is_stored = np.zeros(len(distinct), bool)
     for rows, vectors in store.vectors(number, distinct):
         parts.append((rows, vectors))
         is_stored[rows] = True
 
-    # Longest first, as for scores: padding stays small.
-    lacking = np.sort(first[~is_stored])
-    lengths = sizes_of([texts[row] for row in lacking.tolist()])
-    lacking = lacking[np.argsort(-lengths, kind="stable")]
-
+    lacking = _longest_first(texts, first[~is_stored])
     started = time.monotonic()
     size = _batch_size(encoder)
     for start in range(0, len(lacking), size):
         rows = lacking[start : start + size]
-        vectors = np.asarray(encode(rows.tolist()), np.float64)
+        encoded = encode(rows.tolist())
+        vectors = np.asarray(encoded, np.float64)
         _refuse_misshapen(encoder, vectors, len(rows))
+
         store.add_vectors(number, keys[rows], vectors)
         parts.append((places[rows], vectors))
-        progress(encoder.name, start + len(rows), len(lacking), time.monotonic() - started)
+        progress(
+            encoder.name,
+            start + len(rows),
+            len(lacking),
+            time.monotonic() - started,
+        )
 
-    width = parts[0][1].shape[1]
+    # Known only now: an encoder does not say how wide its vectors are.
+    _, first_vectors = parts[0]
+    width = first_vectors.shape[1]
     table = np.empty((len(distinct), width))
     for rows, vectors in parts:
         table[rows] = vectors
     return table[places]
+
+
+def _longest_first(texts: Sequence[str], rows: IntArray) -> IntArray:
+    """Rows of texts, the longest text first, as for scores: padding stays small."""
+    in_order = np.sort(rows)
+    texts_in_order = [texts[row] for row in in_order.tolist()]
+    lengths = sizes_of(texts_in_order)
+    by_length = np.argsort(-lengths, kind="stable")
+    return in_order[by_length]
 
 
 def _encode_rows(
@@ -116,17 +137,23 @@ def _keyed_texts(texts: Sequence[str], spans: Spans | None) -> Sequence[str]:
     """What identifies a vector: the text, with the span where there is one."""
     if spans is None:
         return texts
-    return [f"{start}:{end}:{text}" for text, (start, end) in zip(texts, spans, strict=True)]
+    keyed_texts = []
+    for text, (start, end) in zip(texts, spans, strict=True):
+        keyed_texts.append(f"{start}:{end}:{text}")
+    return keyed_texts
 
 
 def _batch_size(encoder: Encoder) -> int:
+    """How many vectors are computed and committed at once."""
     # A multiple of the encoder's own batch: padding, and so the last bits, are those of a single call.
     preferred = capabilities_of(encoder).batch or _COMMITTED
-    return max(preferred, _COMMITTED // preferred * preferred)
+    multiple = _COMMITTED // preferred * preferred
+    return max(preferred, multiple)
 
 
 def _refuse_misshapen(encoder: Encoder, vectors: FloatArray, n: int) -> None:
-    if vectors.ndim != 2 or len(vectors) != n:
+    is_table = vectors.ndim == 2
+    if not is_table or len(vectors) != n:
         raise ModelFailure(
             f"encoder '{encoder.name}' returned an array of shape {vectors.shape} for {n} texts",
             code="encoder.wrong-shape",

@@ -1,7 +1,7 @@
 """Calibration: whether scores can be read as probabilities.
 
-Targets and scores are 0..1, (n,); NaN is left out. Brier and log loss use soft targets as they are; the bins
-count a target of at least 0.5 as annotated 1.
+Targets and scores are 0..1, (n,); NaN is left out. Soft targets are used as they are: a score of 0.3 is
+calibrated where three of ten annotators say 1.
 """
 
 import math
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from psycheck.statistics.classification import FloatArray, IntArray, gold, usable
+from psycheck.statistics.clusters import Clusters
 
 BINS = 15
 CLIP = 1e-15
@@ -47,46 +48,108 @@ def bin_of(scores: FloatArray, bins: int = BINS) -> IntArray:
 
 
 def reliability(targets: FloatArray, scores: FloatArray, bins: int = BINS) -> tuple[Bin, ...]:
-    """The reliability curve: in each bin the mean score and the share annotated 1; NaN in an empty bin."""
-    known = usable(targets, scores)
-    yes, answered = gold(targets[known]), scores[known]
-    at = bin_of(answered, bins)
-    sizes = np.bincount(at, minlength=bins)
-    positives = np.bincount(at, weights=yes, minlength=bins)
-    sums = np.bincount(at, weights=answered, minlength=bins)
+    """The reliability curve: in each bin the mean score and the share annotated 1; NaN in an empty bin.
+
+    The share is the mean of the targets, which may be soft; `positive` counts those above 0.5.
+    """
+    # Without the targets of exactly 0.5 a calibrated model would look too timid.
+    known = ~(np.isnan(targets) | np.isnan(scores))
+    annotated = targets[known]
+    answered = scores[known]
+    bin_numbers = bin_of(answered, bins)
+    sizes = np.bincount(bin_numbers, minlength=bins)
+    positives = np.bincount(bin_numbers, weights=gold(annotated), minlength=bins)
+    target_sums = np.bincount(bin_numbers, weights=annotated, minlength=bins)
+    score_sums = np.bincount(bin_numbers, weights=answered, minlength=bins)
     return tuple(
         Bin(
-            lower=b / bins,
-            upper=(b + 1) / bins,
-            n=int(n),
-            positive=int(positives[b]),
-            mean_score=float(sums[b] / n) if n else math.nan,
-            share=float(positives[b] / n) if n else math.nan,
+            lower=number / bins,
+            upper=(number + 1) / bins,
+            n=int(size),
+            positive=int(positives[number]),
+            mean_score=_mean(score_sums[number], size),
+            share=_mean(target_sums[number], size),
         )
-        for b, n in enumerate(sizes)
+        for number, size in enumerate(sizes)
     )
+
+
+def _mean(total: float, n: int) -> float:
+    return float(total / n) if n else math.nan
 
 
 def expected_calibration_error(targets: FloatArray, scores: FloatArray, bins: int = BINS) -> float:
     """The mean distance between mean score and share annotated 1 over the bins, weighted by texts."""
-    curve = [b for b in reliability(targets, scores, bins) if b.n]
-    n = sum(b.n for b in curve)
-    return sum(b.n * abs(b.mean_score - b.share) for b in curve) / n if n else math.nan
+    curve = [score_bin for score_bin in reliability(targets, scores, bins) if score_bin.n]
+    n = sum(score_bin.n for score_bin in curve)
+    if not n:
+        return math.nan
+    distances = [score_bin.n * abs(score_bin.mean_score - score_bin.share) for score_bin in curve]
+    return sum(distances) / n
 
 
 def calibration_noise(
-    targets: FloatArray, scores: FloatArray, *, resamples: int = 1_000, seed: int = 0
+    targets: FloatArray,
+    scores: FloatArray,
+    clusters: Clusters | None = None,
+    *,
+    resamples: int = 1_000,
+    seed: int = 0,
 ) -> float:
     """The expected calibration error that 95 % of perfectly calibrated models with these scores stay below.
 
-    Even they are above 0, by chance alone, and the more so the fewer texts there are: each bin draws as many
-    1s as its mean score says (consistency resampling, Bröcker and Smith 2007).
+    Even they are above 0, by chance alone, and the more so the fewer texts there are. Each bin draws as many
+    1s as its mean score says (consistency resampling, Bröcker and Smith 2007). Where texts of a cluster may
+    be alike, or targets are soft, the errors of the bins are drawn together instead, with the covariance that
+    they have between whole clusters.
     """
-    curve = [b for b in reliability(targets, scores) if b.n]
-    if not curve:
+    known = ~(np.isnan(targets) | np.isnan(scores))
+    annotated = targets[known]
+    answered = scores[known]
+    if not len(annotated):
         return math.nan
-    sizes = np.array([b.n for b in curve])
-    expected = np.array([b.mean_score for b in curve])
-    drawn = np.random.default_rng(seed).binomial(sizes, np.clip(expected, 0.0, 1.0), (resamples, len(curve)))
-    errors = np.abs(drawn - sizes * expected).sum(axis=1) / sizes.sum()
+
+    units = Clusters.single(len(annotated)) if clusters is None else clusters.at(known)
+    random = np.random.default_rng(seed)
+    is_soft = bool(np.any((annotated != 0) & (annotated != 1)))
+    if units.whole and not is_soft:
+        errors = _errors_of_single_texts(answered, random, resamples)
+    else:
+        errors = _errors_of_clusters(annotated - answered, bin_of(answered), units, random, resamples)
     return float(np.quantile(errors, 0.95))
+
+
+def _errors_of_single_texts(scores: FloatArray, random: np.random.Generator, resamples: int) -> FloatArray:
+    """Calibration errors by chance, (resamples,), of independent texts that are 1 or 0."""
+    bin_numbers = bin_of(scores)
+    sizes = np.bincount(bin_numbers, minlength=BINS)
+    expected = np.bincount(bin_numbers, weights=scores, minlength=BINS)
+    shares = np.clip(expected / np.maximum(sizes, 1), 0.0, 1.0)
+    drawn = random.binomial(sizes, shares, (resamples, BINS))
+    errors: FloatArray = np.abs(drawn - expected).sum(axis=1) / len(scores)
+    return errors
+
+
+def _errors_of_clusters(
+    residuals: FloatArray,
+    bin_numbers: IntArray,
+    clusters: Clusters,
+    random: np.random.Generator,
+    resamples: int,
+) -> FloatArray:
+    """Calibration errors by chance, (resamples,), with the covariance of the bins between clusters."""
+    covariance = np.zeros((BINS, BINS))
+    for sign, part in clusters.dimensions():
+        cells = np.bincount(part.codes * BINS + bin_numbers, residuals, part.count * BINS)
+        sums = cells.reshape(part.count, BINS)
+        covariance += sign * (sums.T @ sums)
+
+    # Copies across authors can make the difference of two covariances slightly indefinite.
+    variances, directions = np.linalg.eigh(covariance)
+    roots = directions * np.sqrt(np.maximum(variances, 0.0))
+    drawn = random.standard_normal((resamples, BINS)) @ roots.T
+    # Student's instead of normal errors: a variance of few clusters is uncertain itself.
+    freedom = max(clusters.equal(np.ones(len(residuals))) - 1, 1.0)
+    stretch = np.sqrt(freedom / random.chisquare(freedom, resamples))
+    errors: FloatArray = np.abs(drawn).sum(axis=1) * stretch / len(residuals)
+    return errors

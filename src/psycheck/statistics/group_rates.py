@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from psycheck.statistics.classification import BoolArray, FloatArray
-from psycheck.statistics.clustered import Clusters, difference_interval, groups_p, mean_interval, paired_p
+from psycheck.statistics.cluster_tests import groups_p, paired_p
+from psycheck.statistics.clustered import Clusters, difference_interval, mean_interval
 from psycheck.statistics.intervals import UNKNOWN, Z95, Interval, wilson
 from psycheck.statistics.significance import mcnemar
 

@@ -13,10 +13,11 @@ from psycheck.statistics.classification import (
     auc_influence,
     average_precision_influence,
 )
-from psycheck.statistics.clustered import SHUFFLED, Clusters, skewed_interval
+from psycheck.statistics.cluster_tests import EXACT_UP_TO, SHUFFLED
+from psycheck.statistics.clustered import skewed_interval
+from psycheck.statistics.clusters import Clusters, spread_of
 from psycheck.statistics.intervals import UNKNOWN, Interval
 
-EXACT_UP_TO = 14  # clusters: beyond, signs are drawn at random
 DRAWS = 10_000
 LABEL_FIGURES = ("accuracy", "precision", "recall", "f1", "macro_f1", "hard_auc", "auc", "average_precision")
 
@@ -150,22 +151,17 @@ def _student_p(excess: float, influence: FloatArray, clusters: Clusters) -> floa
     """The one-sided p-value of an excess above 0, by Student's test or by Hall's, whichever is larger."""
     if excess <= 0 or clusters.count < 2:
         return 1.0
-    sums = clusters.sums(influence)
-    error = math.sqrt(float(np.sum(sums**2)) * clusters.count / (clusters.count - 1))
-    if not error > 0:
+    spread = spread_of(influence, clusters)
+    if not spread.variance > 0:
         # All texts moved alike: the turning of signs alone decides.
         return 0.0
-    skewness = float(np.sum((sums / error) ** 3))
-    t = excess / error
+
+    t = excess / math.sqrt(spread.variance)
+    skewness = spread.skewness
     hall = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
-    freedom = _freedom(sums, clusters)
-    return 1 - float(special.stdtr(freedom, min(t, hall)))
-
-
-def _freedom(sums: FloatArray, clusters: Clusters) -> float:
-    """The degrees of freedom of the variance of a change: of the clusters that make it up (Satterthwaite)."""
-    decisive = 2 * float(np.sum(sums**2)) ** 2 / float(np.sum(sums**4))
-    return max(min(clusters.count, decisive) - 1, 1.0)
+    equal = clusters.equal(np.ones(len(influence)))
+    freedom = max(min(equal, spread.decisive) - 1, 1.0)
+    return float(special.stdtr(freedom, -min(t, hall)))
 
 
 def _f1_estimate(positive: BoolArray, decided: BoolArray) -> Estimate:

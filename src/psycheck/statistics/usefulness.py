@@ -31,7 +31,7 @@ from psycheck.statistics.intervals import UNKNOWN, Interval
 from psycheck.statistics.significance import mann_whitney
 
 # docs/benchmarks/intervals.md has the error rates of these two limits: decisions of which 95 % or more are
-# the same whatever the annotation are found, models of sensitivity 0.5 and specificity 0.9 are not blamed.
+# the same whatever is annotated are found, models of sensitivity 0.5 and specificity 0.9 are not blamed.
 NEARLY_ALL = 0.9
 BLIND = 0.3
 

@@ -97,7 +97,7 @@ def _reported(findings: Sequence[Finding], model: JudgedModel, test: Corpus) -> 
 def _findings_by_label(model: JudgedModel, test: Corpus, usage: Mapping[str, int]) -> list[Finding]:
     """For each label the share without an answer, and the figures of its absence (the controls)."""
     targets = measure.firm(test.targets(model.labels))
-    clusters = Clusters.of(test.units())
+    clusters = Clusters.of(test.units(), test.copies())
 
     findings: list[Finding] = []
     for column, label in enumerate(model.labels):
@@ -119,7 +119,7 @@ def _findings_by_label(model: JudgedModel, test: Corpus, usage: Mapping[str, int
 def _findings_by_combination(model: JudgedModel, test: Corpus) -> list[Finding]:
     """The figures of each combination of labels as a class of its own."""
     targets = measure.firm(test.targets(model.labels))
-    clusters = Clusters.of(test.units())
+    clusters = Clusters.of(test.units(), test.copies())
 
     findings: list[Finding] = []
     classes = combinations(targets, model.decided, model.labels)
@@ -203,7 +203,7 @@ def lengths(test: Corpus, rows: Sequence[JudgedModel]) -> list[Finding]:
             # Table 16 asks who is right, not how sure a model is: decisions stand for scores.
             scores=decided,
             decided=decided,
-            clusters=Clusters.of(test.units()),
+            clusters=Clusters.of(test.units(), test.copies()),
         )
         for finding in outcome_lengths(answered, characters):
             findings.append(replace(finding, where={**finding.where, **place}))

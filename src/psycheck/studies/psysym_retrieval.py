@@ -79,7 +79,7 @@ def retrieval_figures(
     targets = corpus.targets([symptom.name for symptom in symptoms])
     annotated = ~np.isnan(targets)
     positive = (targets > 0.5) & annotated
-    clusters = Clusters.of(corpus.units())
+    clusters = Clusters.of(corpus.units(), corpus.copies())
     opened = open_encoder(encoder)
 
     figures = []

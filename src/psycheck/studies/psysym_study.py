@@ -364,7 +364,7 @@ def _retrieval(
 def conditions(test: Corpus, scores: FloatArray, where: dict[str, str]) -> Iterator[Finding]:
     """F1 and AUC of each condition among its authors and controls, and the mean F1."""
     targets = test.targets()
-    clusters = Clusters.of(test.units())
+    clusters = Clusters.of(test.units(), test.copies())
 
     mean_f1 = "macro_f1_across_labels"
     over_labels = label_figures(

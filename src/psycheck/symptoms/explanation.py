@@ -12,7 +12,11 @@ from psycheck.core.errors import BadInput, nearest
 from psycheck.io.settings import AT_LEAST_1, Limit
 from psycheck.symptoms.graph import Graph
 
+RELEVANCE: Final = "relevance:"
 WEIGHT: Final = "weight:"
+STATUS: Final = "status:"
+PRESENT: Final = "present"
+UNCLEAR: Final = "unclear"  # mentioned in words of the present, but the reader takes it for something else
 MOST_IDS: Final = 20  # posts named per author and symptom, the heaviest first
 COLUMNS: Final = 48  # columns of a timeline: more cannot be told apart on a phone
 _PAIR: Final = ["author", "symptom"]
@@ -101,6 +105,26 @@ def post_weights(tags: pl.LazyFrame, symptoms: Sequence[str]) -> pl.DataFrame:
     return by_post.agg(*largest, sentences).collect(engine="streaming")
 
 
+def other_statements(tags: pl.LazyFrame, symptoms: Sequence[str], threshold: float) -> pl.DataFrame:
+    """The posts that mention a symptom without being evidence of it: `id`, `symptom`, `status`.
+
+    Empty for a tag table without the status of each symptom.
+    """
+    names = tags.collect_schema().names()
+    frames = []
+    for symptom in symptoms:
+        if not {RELEVANCE + symptom, STATUS + symptom}.issubset(names):
+            continue
+        is_mentioned = pl.col(RELEVANCE + symptom) >= threshold
+        is_evidence = pl.col(WEIGHT + symptom) >= threshold
+        status = pl.col(STATUS + symptom).cast(pl.String).replace(PRESENT, UNCLEAR)
+        statements = tags.filter(is_mentioned & ~is_evidence)
+        frames.append(statements.select("id", symptom=pl.lit(symptom), status=status))
+    if not frames:
+        return pl.DataFrame(schema={"id": pl.String, "symptom": pl.String, "status": pl.String})
+    return pl.concat(frames).unique(maintain_order=True).collect()
+
+
 def likely_time(seconds: int | None) -> int | None:
     """A time in seconds since 1970, or None if it is too small to be the time of a post."""
     return None if seconds is None or seconds < _EARLIEST else seconds
@@ -116,6 +140,20 @@ def explain_posts(posts: Posts, graph: Graph, how: Explaining) -> Explained:
         coverage=_coverage(posts, graph, mentions),
         marks=_marks(about_symptoms, mentions),
     )
+
+
+def statements_by_author(statements: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """One row per author, symptom and status of `other_statements`: the number of posts, when, and which."""
+    places = table.select("id", "author", "when")
+    # In the order of the corpus; a post that is not in it was not explained.
+    with_authors = places.join(statements, on="id", maintain_order="left")
+    grouped = with_authors.group_by(*_PAIR, "status", maintain_order=True).agg(
+        pl.len().alias("posts"),
+        pl.col("when").min().alias("first"),
+        pl.col("when").max().alias("last"),
+        pl.col("id").head(MOST_IDS).alias("ids"),
+    )
+    return grouped.sort("author", "posts", "symptom", "status", descending=[False, True, False, False])
 
 
 def _posts_about_symptoms(posts: Posts, threshold: float) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from psycheck.models.opening import open_encoder
 from psycheck.models.options import ModelOptions, query_of, typed_values
 from psycheck.models.sklearn_file import SklearnModel, SklearnOptions, open_sklearn
 from psycheck.models.training_card import with_card
-from psycheck.symptoms.post_weights import DESCRIBED, Features, PostFeatures, open_post_symptoms
+from psycheck.symptoms.post_weights import DEFAULT, Features, PostFeatures, open_post_symptoms
 
 HISTORY_FILE = "history.json"
 WEIGHTS_FILE = "history.safetensors"
@@ -49,7 +49,7 @@ class HistorySettings:
     """
 
     features: Literal["symptoms", "embeddings", "both", "symptoms+lr", "embeddings+lr", "tfidf+lr"]
-    symptoms: Annotated[str, NOT_BLANK] = DESCRIBED
+    symptoms: Annotated[str, NOT_BLANK] = DEFAULT
     encoder: Annotated[str, NOT_BLANK] = "minilm"
     most: Annotated[int, AT_LEAST_1] = MOST_POSTS
     status: bool = True

@@ -21,7 +21,7 @@ from psycheck.symptoms.reader import SymptomModel
 from psycheck.symptoms.statements import weighted
 from psycheck.text.clean import split_sentences
 
-DESCRIBED = "symptoms:descriptions"
+DEFAULT = "symptoms:default"
 READ = 40_000  # characters of a post: as many as Reddit lets a post have
 Features = NDArray[np.float32]
 
@@ -74,28 +74,28 @@ class PostSymptoms:
 
 
 def open_post_symptoms(spec: str, *, status: bool = True, subject: bool = True) -> PostSymptoms:
-    """Open "symptoms:descriptions" or "symptoms:FOLDER" as a model of posts."""
+    """Open "symptoms:default", "symptoms:descriptions" or "symptoms:FOLDER" as a model of posts."""
     model = _opened(spec)
     if not isinstance(model, SymptomModel):
         raise BadInput(
             f"'{spec}' is not a symptom model",
             code="symptoms.not-a-symptom-model",
-            allowed="symptoms:descriptions or symptoms:FOLDER",
+            allowed="symptoms:default, symptoms:descriptions or symptoms:FOLDER",
         )
     return PostSymptoms(model, status, subject)
 
 
 def _opened(spec: str) -> Model | None:
-    if spec == DESCRIBED:
-        return _described()
+    if spec == DEFAULT:
+        return _default()
     kind = parse_spec(spec)[0]
     return open_model(spec) if kind == "symptoms" else None
 
 
 @cache
-def _described() -> Model:
-    """The shipped descriptions, encoded once in a process."""
-    return open_model(DESCRIBED)
+def _default() -> Model:
+    """The shipped reader, opened once in a process."""
+    return open_model(DEFAULT)
 
 
 @dataclass(frozen=True, slots=True)

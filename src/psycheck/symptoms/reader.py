@@ -1,12 +1,15 @@
 """Symptom models: how likely a sentence is about each symptom, whether that is uncertain, and whose it is.
 
-A trained one is a classifier of sentences whose labels are the symptoms and, where the status was annotated,
-`uncertain`, all from one pass. `symptoms:descriptions` needs no training: the relevance of a symptom is the
-highest cosine similarity s of the sentence to one of its descriptions, as 1 / (1 + exp(-10 (s - 0.5))).
+`symptoms:default` is shipped: it knows what is present in the writer, and from which score on it may name
+which symptom. A trained one is a classifier of sentences whose labels are the symptoms and, where the status
+was annotated, `uncertain`, all from one pass. `symptoms:descriptions` needs no training: the relevance of a
+symptom is the highest cosine similarity s of the sentence to one of its descriptions, as
+1 / (1 + exp(-10 (s - 0.5))).
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -14,24 +17,28 @@ import numpy as np
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput
 from psycheck.core.model import Capabilities, ModelKind, capabilities_of
-from psycheck.models.fingerprint import hashed, hashed_parts
+from psycheck.models.fingerprint import file_hash, hashed, hashed_parts
 from psycheck.models.opening import open_encoder, open_model
 from psycheck.models.options import ModelOptions, Text
 from psycheck.statistics.word_association import highest_cosine
+from psycheck.symptoms.adapted_reader import DEFAULT_FOLDER, is_adapted_reader, open_adapted
 from psycheck.symptoms.graph import read_graph
-from psycheck.symptoms.statements import Naming, Tags, thresholds_of
+from psycheck.symptoms.statements import Naming, Tags, read_naming, thresholds_of
+from psycheck.symptoms.text_rules import chosen_parts, read_rules
 from psycheck.text.clean import split_sentences
+from psycheck.text.status import parts_of
 from psycheck.text.subject import own
 
 UNCERTAIN: Final = "uncertain"
 """The label of the status: the share of annotators who called the symptoms of a sentence uncertain."""
 
+DEFAULT: Final = "default"
 DESCRIPTIONS: Final = "descriptions"
 # A similarity of 0.5, the least that retrieval accepts (App. D), becomes a relevance of 0.5.
 _MIDDLE = 0.5
 _SLOPE = 10.0
 _BATCH = 32  # sentences at once, for a model that does not say what it prefers
-_SCORING = "1"  # increase it whenever the same model and text would give another score
+_SCORING = "2"  # increase it whenever the same model and text would give another score
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -71,13 +78,24 @@ class SymptomModel:
     naming: Naming | None = field(default=None, repr=False)
 
     def tag(self, sentences: Sequence[str], /) -> Tags:
-        """What the model and the rules of the text say of sentences."""
-        readings = self.outputs(sentences)
+        """What the model and the rules of the text say of sentences, each read in parts of one status."""
+        parts_by_sentence = [parts_of(sentence) for sentence in sentences]
+        parts = [part for sentence_parts in parts_by_sentence for part in sentence_parts]
+        readings = self.outputs(parts)
+        rules = read_rules(parts, self.labels)
+        relevance = np.fmax(readings.relevance, rules.stated)
+        # A model that does not say what is present is left to the formula: NaN stays NaN.
+        present = np.maximum(readings.present, rules.stated)
+
+        counts = [len(sentence_parts) for sentence_parts in parts_by_sentence]
+        part_of_symptom = chosen_parts(relevance, rules.status, counts)
+        columns = np.arange(len(self.labels))
         is_own = [own(sentence) for sentence in sentences]
         return Tags(
-            relevance=readings.relevance,
-            present=readings.present,
-            uncertain=readings.uncertain,
+            relevance=relevance[part_of_symptom, columns],
+            present=present[part_of_symptom, columns],
+            uncertain=_least(readings.uncertain, counts),
+            status=rules.status[part_of_symptom],
             own=np.array(is_own, np.bool_),
             thresholds=thresholds_of(self.naming, self.labels),
         )
@@ -93,9 +111,17 @@ class SymptomModel:
             has_sentences = counts > 0
             ends = np.cumsum(counts[has_sentences])
             starts = np.concatenate([[0], ends[:-1]])
-            relevance = self.outputs(sentences).relevance
+            relevance = self.tag(sentences).relevance
             scores[has_sentences] = np.maximum.reduceat(relevance, starts, axis=0)
         return scores
+
+
+def _least(values: FloatArray, counts: Sequence[int]) -> FloatArray:
+    """The least value among the parts of each sentence, (sentences,), of values (parts,)."""
+    if not counts:
+        return np.empty(0)
+    starts = np.cumsum([0, *counts[:-1]])
+    return np.asarray(np.fmin.reduceat(values, starts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +133,7 @@ class SymptomOptions(ModelOptions):
 
 
 def open_symptoms(target: str, options: SymptomOptions) -> SymptomModel:
-    """Open "descriptions" (no training), or a folder that `psycheck symptoms train` wrote."""
+    """Open "default" (the shipped reader), "descriptions", or a folder of `psycheck symptoms train`."""
     if target == DESCRIPTIONS:
         return _described(options)
     if options.graph is not None:
@@ -117,7 +143,35 @@ def open_symptoms(target: str, options: SymptomOptions) -> SymptomModel:
             where=target,
             allowed="graph is for symptoms:descriptions",
         )
+    folder = DEFAULT_FOLDER if target == DEFAULT else Path(target).expanduser()
+    if is_adapted_reader(folder):
+        return _adapted(folder, options, name=DEFAULT if target == DEFAULT else folder.resolve().name)
     return _trained(target, options)
+
+
+def _adapted(folder: Path, options: SymptomOptions, *, name: str) -> SymptomModel:
+    """The reader of a folder: what a sentence mentions, and what is present in the writer."""
+    reader = open_adapted(folder, options.batch)
+    naming = read_naming(reader.card)
+
+    def outputs(sentences: Sequence[str]) -> Readings:
+        mentioned, present = np.hsplit(reader.read(list(sentences)), 2)
+        # What is present is mentioned, too: the geometric mean asks for both.
+        return Readings(
+            relevance=mentioned,
+            present=np.sqrt(mentioned * present),
+            uncertain=np.full(len(sentences), np.nan),
+        )
+
+    parts = {**reader.parts, "card": file_hash(reader.card), "scoring": _SCORING}
+    return SymptomModel(
+        name=options.name or name,
+        labels=reader.labels,
+        fingerprint=hashed_parts(parts),
+        capabilities=Capabilities(batch=reader.encoder.capabilities.batch, parts=parts),
+        outputs=outputs,
+        naming=naming,
+    )
 
 
 def _trained(target: str, options: SymptomOptions) -> SymptomModel:
@@ -186,5 +240,5 @@ KIND = ModelKind(
     options=SymptomOptions,
     target="path",
     files=("graph",),
-    names=(DESCRIPTIONS,),
+    names=(DEFAULT, DESCRIPTIONS),
 )

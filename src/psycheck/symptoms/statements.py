@@ -10,10 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
+from psycheck.text.status import Status
 
 # The weight of the subject, w_subj of formula (1): the writer, or somebody else.
 OWN_WEIGHT: Final = 0.9
 OTHER_WEIGHT: Final = 0.1
+NOT_PRESENT_WEIGHT: Final = 0.1  # what the words of the text put in the past, in doubt or in somebody else
+
+STATUSES: Final = (*(status.value for status in Status), "other")
+"""What a text says of a symptom: present in the writer, denied, past, uncertain, or other people's."""
+PRESENT: Final = STATUSES.index(Status.PRESENT.value)
+OTHER: Final = STATUSES.index("other")
 NAMED: Final = 0.5
 """The weight from which a symptom is named: weights are moved so that each threshold lies there."""
 _UNNAMED: Final = 0.49  # the most that a symptom weighs of which too little is known to name it
@@ -36,9 +43,11 @@ class Naming:
     source: str
 
 
-def read_naming(card: Path) -> Naming:
-    """The part of a reader's card (TOML) that says what it may name: `[thresholds]` and `[measured]`."""
+def read_naming(card: Path) -> Naming | None:
+    """The part of a reader's card (TOML) that says what it may name; None if that was not measured."""
     tables = tomllib.loads(card.read_text("utf-8"))
+    if "thresholds" not in tables:
+        return None
     measured = tables["measured"]
     return Naming(
         thresholds=tables["thresholds"],
@@ -60,13 +69,15 @@ def thresholds_of(naming: Naming | None, labels: Sequence[str]) -> FloatArray:
 class Tags:
     """What a model and the rules of the text say of n sentences and k symptoms.
 
-    `relevance`, `present` and `uncertain` are those of the model (`Readings`); `own` (n,) is whether the
-    writer speaks of themselves; `thresholds` (k,) is the probability from which a symptom is named.
+    `relevance`, `present` and `uncertain` are those of the model (`Readings`); `status` (n, k) is the place
+    in `STATUSES` of what the text says of it; `own` (n,) is whether the writer speaks of themselves;
+    `thresholds` (k,) is the probability from which a symptom is named.
     """
 
     relevance: FloatArray
     present: FloatArray
     uncertain: FloatArray
+    status: NDArray[np.int8]
     own: NDArray[np.bool_]
     thresholds: FloatArray
 
@@ -76,6 +87,7 @@ class Tags:
             relevance=self.relevance[rows],
             present=self.present[rows],
             uncertain=self.uncertain[rows],
+            status=self.status[rows],
             own=self.own[rows],
             thresholds=self.thresholds,
         )
@@ -85,7 +97,8 @@ def weighted(tags: Tags, *, status: bool = True, subject: bool = True) -> FloatA
     """How much each sentence counts as evidence of each symptom in the writer, now, (n, k) in 0..1.
 
     A model that says what is present in the writer gives its probability. Of others it is relevance ×
-    P(certain) × 0.9 for the writer's own or 0.1 for another's: formula (1), each factor a switch.
+    P(certain) × 0.9 for the writer's own or 0.1 for another's: formula (1), each factor a switch. What the
+    text itself denies, puts in the past or in doubt counts a tenth.
     """
     factor = np.ones(len(tags.own))
     if status:
@@ -94,9 +107,15 @@ def weighted(tags: Tags, *, status: bool = True, subject: bool = True) -> FloatA
         factor *= np.where(tags.own, OWN_WEIGHT, OTHER_WEIGHT)
     weights = tags.relevance * factor[:, None]
 
+    is_other = tags.status == OTHER
     # The probability holds for both at once: with one of them switched off, it says something else.
     if status and subject:
-        weights = np.where(np.isnan(tags.present), weights, tags.present)
+        is_read = ~np.isnan(tags.present)
+        present = np.where(is_other, tags.present * NOT_PRESENT_WEIGHT, tags.present)
+        weights = np.where(is_read, present, weights)
+    if status:
+        is_over = (tags.status != PRESENT) & ~is_other
+        weights = np.where(is_over, weights * NOT_PRESENT_WEIGHT, weights)
     return from_thresholds(weights, tags.thresholds)
 
 

@@ -12,6 +12,7 @@ from psycheck.symptoms.explanation import Posts
 from psycheck.symptoms.graph import Graph
 
 PRIOR: Final = 10  # posts: the first few tell little about an author
+_USUAL: Final = 0.5  # the share of authors with a condition who must name a symptom of it
 WITHOUT = "condition without symptoms"
 UNLABELLED = "symptoms without condition"
 _COLUMNS: Final = {
@@ -111,6 +112,24 @@ def rank_suspects(
     )
     rank = pl.int_range(1, pl.len() + 1)
     return ranked.drop("fit").with_columns(rank.alias("rank"))
+
+
+def scored_with_evidence(ranked: pl.DataFrame, coverage: pl.DataFrame) -> pl.DataFrame:
+    """The annotations without the scores of those for which one side shows no symptom at all.
+
+    An author annotated 0 is suspect only if the own posts name a typical symptom. One annotated 1 is suspect
+    only if most authors annotated 1 have such posts: else the lack of symptoms tells of the reader.
+    """
+    named = coverage.select("author", label="condition", names=pl.col("found") > 0)
+    joined = ranked.join(named, on=["author", "label"], how="left", maintain_order="left")
+    is_one = pl.col("annotated") == 1
+    usual = pl.col("names").filter(is_one).mean().over("label") > _USUAL
+    has_evidence = pl.when(is_one).then(usual).otherwise(pl.col("names"))
+    scored = joined.with_columns(score=pl.when(has_evidence).then("score"))
+    # Those without a score go last; the others keep their order.
+    ordered = scored.sort("score", descending=True, nulls_last=True, maintain_order=True)
+    rank = pl.int_range(1, pl.len() + 1)
+    return ordered.drop("names").with_columns(rank=rank.cast(ranked.schema["rank"]))
 
 
 def _suspects_of(

@@ -1,6 +1,7 @@
 """The posts of authors with the weights of their symptoms and their labels: what explanations start from."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -17,14 +18,12 @@ _ALLOWED_TYPES = {"id": _IDS, "author": _IDS, "sentence": "whole numbers"}
 
 
 def posts_of(corpus: Corpus, authors: Sequence[str]) -> Corpus:
-    """The posts whose author is known, or only those of some authors."""
+    """The posts whose author is known, or only those of some authors; without any author, each post alone."""
     if corpus.unit != "author":
-        raise BadInput(
-            f"corpus '{corpus.name}' has no authors",
-            code="corpus.no-authors",
-            allowed="a corpus with an author column",
-            do="name the column that holds the authors (`columns.author`)",
-        )
+        # Without authors the page of a person becomes the page of a text.
+        ids_as_authors = corpus.table.with_columns(author=pl.col("id"))
+        note = "no author column: each text is explained alone"
+        corpus = replace(corpus, table=ids_as_authors, notes=(*corpus.notes, note))
 
     author_of_post = corpus.table["author"]
     _refuse_unknown_authors(authors, set(author_of_post.drop_nulls()), corpus.name)

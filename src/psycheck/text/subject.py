@@ -20,20 +20,27 @@ _OWNING: Final = frozenset({"my", "our"})
 _BETWEEN: Final = 2  # words between "my" and the person: "my best friend", "my dear old mother"
 
 
+_SUBJECT: Final = 3  # words at the start among which the subject of a sentence without a first person stands
+
+
 def own(sentence: str) -> bool:
     """Whether the writer is the subject: first-person pronouns are no fewer than mentions of other people.
 
     "my" before a person ("my best friend") belongs to that mention and does not count as a first person, so
-    that "my sister cannot sleep" is about the sister.
+    that "my sister cannot sleep" is about the sister. People leave out "I": without any first person, others
+    count only at the start ("texted my ex again" is about the writer).
     """
     words = [word.partition("'")[0] for word in words_of(straight(sentence).lower())]
-    first = others = 0
-    for at, word in enumerate(words):
-        mine = _BARE.get(word)
-        if mine is False or word in OTHERS or word in PEOPLE:
-            others += 1
-        elif word in _OWNING and not PEOPLE.isdisjoint(words[at + 1 : at + 2 + _BETWEEN]):
+    first = 0
+    mentions = []  # the places of other people
+    for place, word in enumerate(words):
+        is_first = _BARE.get(word)
+        if is_first is False or word in OTHERS or word in PEOPLE:
+            mentions.append(place)
+        elif word in _OWNING and not PEOPLE.isdisjoint(words[place + 1 : place + 2 + _BETWEEN]):
             continue
-        elif mine or word in FIRST:
+        elif is_first or word in FIRST:
             first += 1
-    return first >= others
+    if first == 0:
+        return not mentions or mentions[0] >= _SUBJECT
+    return first >= len(mentions)

@@ -5,8 +5,9 @@ needs no threshold, so effects of the decision and of the ranking are kept apart
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
@@ -14,13 +15,14 @@ from scipy import stats
 from psycheck.audits.figures import measured
 from psycheck.audits.summary import holm_families
 from psycheck.core.corpus import Corpus
-from psycheck.core.finding import Finding
+from psycheck.core.finding import Finding, Interval
 from psycheck.core.model import Model
 from psycheck.report.sections import grouped
 from psycheck.report.studies.deck_tables import DEV, HALF
 from psycheck.statistics import classification as measures
 from psycheck.statistics.classification import BoolArray, FloatArray, IntArray, gold, usable
-from psycheck.statistics.clustered import Clusters, change_interval, paired_p
+from psycheck.statistics.cluster_tests import paired_p
+from psycheck.statistics.clustered import Clusters, change_interval
 from psycheck.statistics.group_rates import paired_difference
 from psycheck.statistics.significance import mcnemar
 from psycheck.training.check_changes import PLAIN, Passed, rate_changes
@@ -40,6 +42,8 @@ MEASURES = {
     "macro_f1": measures.macro_f1,
     "accuracy": measures.accuracy,
 }
+CHANGE_MEASURES = tuple(dict.fromkeys(f"{measure}_change" for measure, _ in CHANGES))
+PLAIN_AT_HALF = "plain at 0.5"
 # The p-values that are equal in these keys answer one question, and are adjusted together.
 FAMILY = ("decision", "versus", "against")
 
@@ -115,7 +119,8 @@ class ArmResult:
     """One trained arm: its scores on every test and whatever else was measured.
 
     `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
-    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from.
+    texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from. `folder` holds its
+    model.
     """
 
     arm: str
@@ -127,6 +132,7 @@ class ArmResult:
     augmented: Mapping[str, int]
     checks: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
+    folder: Path | None = None
 
 
 def compare_arms(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:
@@ -152,6 +158,65 @@ def compare_arms(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:
     units = dict(zip(probe.ids, probe.units().tolist(), strict=True))
     findings += rate_changes(rates, passed, units)
     return findings
+
+
+def improvement_findings(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:
+    """`compare_arms` for a verdict: with the threshold as the first arm, and intervals that hold together."""
+    findings = [*compare_arms(arms, probe), *threshold_changes(arms)]
+    return holding_together(findings)
+
+
+def threshold_changes(arms: Sequence[ArmResult]) -> list[Finding]:
+    """What the threshold chosen on dev changes for the unchanged model: the bar for every other arm."""
+    plain_rows: list[Scored] = []
+    for arm in arms:
+        if arm.arm == PLAIN:
+            plain_rows += arm.rows
+
+    findings: list[Finding] = []
+    for rows_of_test in grouped(plain_rows, lambda row: row.corpus).values():
+        at_half = [replace(row, threshold=0.5) for row in rows_of_test]
+        for change in differences(list(zip(at_half, rows_of_test, strict=True))):
+            # At 0.5 and in its ranking the model is the same.
+            if change.where["decision"] == DEV:
+                findings.append(replace(change, where={**change.where, "versus": PLAIN_AT_HALF}))
+    return findings
+
+
+def holding_together(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, with intervals of changes that hold together for all arms and tests (Bonferroni).
+
+    Each interval keeps its centre and its skewness; Student's quantile for the corrected level replaces that
+    for 95 %, with as many degrees of freedom as clusters less one.
+    """
+    changes = [finding for finding in findings if finding.measure in CHANGE_MEASURES]
+    families = grouped(changes, lambda change: (change.measure, change.where["decision"]))
+    corrected: list[Finding] = []
+    for finding in findings:
+        family = families.get((finding.measure, finding.where.get("decision", "")), [])
+        if len(family) < 2 or finding.measure not in CHANGE_MEASURES:
+            corrected.append(finding)
+            continue
+        wider = replace(
+            finding,
+            interval=_widened(finding, comparisons=len(family)),
+            counts={**finding.counts, "comparisons": len(family)},
+        )
+        corrected.append(wider)
+    return corrected
+
+
+def _widened(change: Finding, *, comparisons: int) -> Interval | None:
+    """The interval of a change at the level that holds for so many comparisons together."""
+    if change.interval is None:
+        return None
+    freedom = max(change.counts["units"] - 1, 1)
+    factor = float(stats.t.ppf(1 - 0.025 / comparisons, freedom) / stats.t.ppf(0.975, freedom))
+    low, high = change.interval
+    return (
+        change.value - factor * (change.value - low),
+        change.value + factor * (high - change.value),
+    )
 
 
 def _p_values(rows: Sequence[Scored], plain_rows: Mapping[tuple[str, int], Scored]) -> list[Finding]:

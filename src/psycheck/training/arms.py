@@ -201,7 +201,8 @@ def run_arm(
 
     A finished training of the same recipe on the same texts is reused. Checks in `learned` are flagged.
     """
-    model = _train_arm(experiment, recipe, arm, data, folder)
+    model_folder = _folder_of(experiment, recipe, arm, data, folder)
+    model = _train_arm(experiment, recipe, arm, data, model_folder)
     rows = _score_arm(experiment, recipe, arm, model)
 
     rates, passed = sentence_cases(
@@ -230,14 +231,29 @@ def run_arm(
         findings=tuple(findings),
         passed=passed,
         augmented=data.counts if data else {},
+        folder=model_folder,
     )
 
 
+def _folder_of(
+    experiment: Experiment,
+    recipe: Recipe,
+    arm: str,
+    data: Augmented | None,
+    finished: Path | None,
+) -> Path:
+    """Where the model of an arm is kept: a finished training, or a folder of the experiment."""
+    if finished is not None:
+        return finished
+    corpus = data.corpus if data else experiment.corpus
+    name = f"{corpus.name}-{arm}-{recipe.seed}"
+    return training_folder(experiment.out, name, recipe, corpus)
+
+
 def _train_arm(
-    experiment: Experiment, recipe: Recipe, arm: str, data: Augmented | None, folder: Path | None
+    experiment: Experiment, recipe: Recipe, arm: str, data: Augmented | None, place: Path
 ) -> Model:
     corpus = data.corpus if data else experiment.corpus
-    place = folder or training_folder(experiment.out, f"{corpus.name}-{arm}-{recipe.seed}", recipe, corpus)
     title = f"{corpus.name}, {recipe.short_name}, seed {recipe.seed}, {arm}"
     started = monotonic()
 

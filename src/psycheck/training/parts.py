@@ -30,6 +30,7 @@ ONE_CLASS = {
 }
 # A column of a corpus in memory.
 CONTROL = "control"
+DEV_SHARE = 0.2  # of the texts, held out as dev where a corpus has none and nobody said how much
 DEV_NAMES = ("dev", "valid", "validation", "val")
 
 

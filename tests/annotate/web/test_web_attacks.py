@@ -52,7 +52,7 @@ def test_every_page_for_every_role_and_for_nobody(
         elif name == "":
             expected = code == (303 if method == "GET" else 401)
         elif who == ("account",):
-            expected = code in (200, 303)
+            expected = code in (200, 303, 400)  # 400: a form without its fields
         elif who == ("server",):
             expected = code in (200, 400) if name.endswith("owner") else code == 403
         elif name == "x-owner":
@@ -159,6 +159,8 @@ def test_script_in_posts_names_and_project_files_stays_text(
     shown = 0
     for page, who in ACCESS.items():
         name = next((role for role in ROLES if role in who), "owner")
+        if page == "GET /healthz":
+            continue
         if page.startswith("GET") and "/export/" not in page and "/static/" not in page:
             answer = browsers[name].get(_path(page, world)[1])
             _assert_harmless(answer)
@@ -173,10 +175,10 @@ def test_script_in_imports_and_names_stays_text(world: World, browsers: dict[str
     )
     for kind, name in (("item", f"{HOSTILE}.jsonl"), ("gold", "a.jsonl"), (HOSTILE, "a.jsonl")):
         _assert_harmless(owner.post("/p/conditions/import", kind=kind, files={"file": (name, rows)}))
-    _assert_harmless(owner.post("/p/conditions/invite", role=HOSTILE))
+    _assert_harmless(owner.post("/p/conditions/members", role=HOSTILE))
     _assert_harmless(owner.post("/new", settings=f"name = '''{HOSTILE}'''"))
     _assert_harmless(world.browser().post("/login", name=HOSTILE, password=HOSTILE))
-    link = owner.post("/p/conditions/invite", role="annotator").text
+    link = owner.post("/p/conditions/members", role="annotator").text
     token = re.findall(r"/invitation/([\w-]+)", link)[0]
     refused = world.browser().post(f"/invitation/{token}", name=HOSTILE, password=PASSWORD)
     assert refused.status_code == 400
@@ -255,7 +257,7 @@ def test_guessed_numbers_of_other_people_and_projects_do_not_exist(
     assert (
         browsers["adjudicator"].post(f"/p/conditions/conflicts/{there['item']}", **answers).status_code == 404
     )
-    assert browsers["owner"].post("/p/conditions/requeue", item=str(there["item"])).status_code == 404
+    assert browsers["owner"].post(f"/p/conditions/texts/{there['item']}", do="requeue").status_code == 404
     assert browsers["owner"].post(f"/p/conditions/members/{there['person']}", do="pause").status_code == 404
     assert browsers["owner"].get("/p/other/dashboard").status_code == 404
 
@@ -332,3 +334,68 @@ def test_no_log_quotes_a_text(
         time.sleep(0.01)
     assert "secret" not in answer.text + caplog.text
     assert "GET /p/{project} failed" in caplog.text
+
+
+def test_a_page_of_the_owner_reaches_nothing_of_another_project(
+    world: World, browsers: dict[str, Browser]
+) -> None:
+    owner, there = browsers["owner"], world.elsewhere
+    assert owner.get(f"/p/conditions/texts/{there['item']}").status_code == 404
+    for do in ("requeue", "free", "close", "open", "flag", "clear", "erase"):
+        sent = owner.post(f"/p/conditions/texts/{there['item']}", do=do, sure="yes")
+        assert sent.status_code == 404, do
+    for do in ("pause", "remove", "log-out", "password"):
+        assert owner.post(f"/p/conditions/members/{there['person']}", do=do).status_code == 404, do
+    for path in ("settings", "end", "authors", "invitations", "members"):
+        assert owner.post(f"/p/other/{path}", do="end", sure="yes", digest="x").status_code == 404, path
+    assert owner.post("/p/conditions/invitations", digest="x").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("role", "requests"),
+    [
+        (
+            "annotator",
+            [("POST", "work", {"do": "skip"}), ("POST", "work", {"do": "undo"}), ("POST", "screening", {})],
+        ),
+        (
+            "reviewer",
+            [
+                ("GET", "batches", {}),
+                ("GET", "batches/{batch}", {}),
+                ("GET", "batches/{batch}/{assignment}", {}),
+                ("POST", "batches/{batch}/{assignment}", {"label-depression": "yes", "label-anxiety": "no"}),
+                ("POST", "batches/{batch}", {}),
+                ("POST", "batches", {}),
+            ],
+        ),
+        (
+            "adjudicator",
+            [
+                ("GET", "conflicts", {}),
+                ("GET", "conflicts/{item}", {}),
+                ("POST", "conflicts/{item}", {"label-depression": "yes", "label-anxiety": "no"}),
+            ],
+        ),
+    ],
+)
+def test_who_is_paused_can_do_nothing_in_any_role(
+    role: str, requests: list[tuple[str, str, dict[str, str]]], world: World, browsers: dict[str, Browser]
+) -> None:
+    owner, person = browsers["owner"], world.people[role].id
+    assert owner.post(f"/p/conditions/members/{person}", do="pause").status_code == 303
+    fields = {"assignment": str(world.at["claim"]), "queue": "", "token": "x" * 16}
+    for method, path, more in requests:
+        address = f"/p/conditions/{path.format(**world.at)}"
+        assert _sent(browsers[role], method, address, **{**fields, **more}).status_code == 409, (method, path)
+    assert browsers[role].get("/p/conditions").status_code == 200
+    assert owner.post(f"/p/conditions/members/{person}", do="resume").status_code == 303
+
+
+def test_a_language_chosen_on_a_page_leads_to_no_other_site(world: World) -> None:
+    browser = world.browser()
+    browser.token()
+    for here in ("https://evil.org/", "//evil.org", "/\\evil.org", ""):
+        answered = browser.post("/language", language="de", here=here)
+        assert answered.headers["location"] == "/", here
+    assert "Anmelden" in browser.get("/login").text

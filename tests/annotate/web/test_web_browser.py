@@ -43,7 +43,15 @@ contacts = ["The psychologist of the team"]
 ANNOTATORS = ("ada", "ben", "cleo")
 POSTS = {f"post-{k}": f"This is post {k}: I lie awake and everything feels grey today." for k in range(5)}
 SPLITS = dict(zip(POSTS, ("train", "train", "dev", "dev", "test"), strict=True))
-TEST = {"test-0": ("I am so low that nothing is fun.", 1, 0), "test-1": ("I panic on every bus.", 0, 1)}
+# Ten texts: each label five times yes, so that guessing does not do.
+TEST = {
+    f"test-{k}": (
+        f"{'I am so low that nothing is fun' if k % 2 else 'I panic on every bus'}, week {k}.",
+        k % 2,
+        1 - k % 2,
+    )
+    for k in range(10)
+}
 SYMPTOMS = """
 name = "sentences"
 title = "Symptoms in sentences"
@@ -137,6 +145,7 @@ def _create(page: Page, settings: str) -> None:
 
 
 def _invite(page: Page, role: str) -> str:
+    page.click("nav a:has-text('Members')")
     page.select_option("[name=role]", role)
     page.click("text=Make an invitation link")
     return page.inner_text("#link").strip()
@@ -165,7 +174,7 @@ def _take_test(page: Page, *, right: bool) -> None:
         one, other = answers[text]
         _press(page, one if right else not one, other if right else not other)
         _next(page, text)
-    page.wait_for_selector("text=Each text, with the reason")
+    page.wait_for_selector("h1:has-text('of 100')")
 
 
 def _answer_all(page: Page, said: dict[str, dict[str, int]], name: str) -> None:
@@ -203,12 +212,15 @@ def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path:
             page.click("text=Depression and anxiety in posts")
             assert page.is_visible("text=The posts tell of distress.")
             page.click("a.button:has-text('Begin')")
-            if name == "cleo":  # fails, reads the reasons, and passes the second time
+            if (
+                name == "cleo"
+            ):  # fails, sees no answers since the same texts come again, and passes the second time
                 _take_test(page, right=False)
                 assert page.is_visible("text=not passed: 0 of 100")
-                assert page.is_visible("text=why test-1")
+                assert not page.is_visible("text=why test-1")
                 page.click("text=Take the test again")
             _take_test(page, right=True)
+            assert page.is_visible("text=why test-1")
             page.click("text=Begin to label")
             if name == "ada":
                 _marks_evidence_and_skips(page, said["ada"])
@@ -219,12 +231,7 @@ def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path:
         ruth.click("text=Depression and anxiety in posts")
         ruth.click("text=Inspection")
         ruth.locator("tr", has_text="cleo").locator("a").click()
-        for _ in range(2):
-            section = ruth.locator("section", has=ruth.locator("button:has-text('Save what is right')")).first
-            section.locator("[name=label-depression][value=no]").check()
-            section.locator("[name=label-anxiety][value=no]").check()
-            section.locator("button").click()
-        ruth.click("text=Finish the inspection")
+        _inspect_all(ruth)
         assert ruth.locator("tr", has_text="cleo").inner_text().split()[-2:] == ["rejected", "0"]
         cleo = people["cleo"].page
         cleo.goto("/p/posts/work")
@@ -247,7 +254,10 @@ def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path:
                     "text => document.querySelector('.text').textContent.trim() !== text", arg=POSTS[post]
                 )
         # The post that ada skipped waits for a third annotator, and is no conflict yet.
-        assert resolved.keys() == {post for post in said["ada"] if said["ada"][post] != said["ben"][post]}
+        differing = {
+            post for post in said["ada"] if any(said[name][post] != said["ada"][post] for name in ANNOTATORS)
+        }
+        assert resolved.keys() == differing
 
         owner.goto("/p/posts/dashboard")
         owner.wait_for_selector("#agreement svg")
@@ -272,7 +282,7 @@ def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path:
         if form == "adjudicated":
             expected |= {post: one["anxiety"] for post, one in resolved.items()}
         assert found == pytest.approx(expected, nan_ok=True), form
-    (evidence,) = (json.loads(line) for line in files["evidence"].read_text().splitlines())
+    evidence = json.loads(files["evidence"].read_text().splitlines()[0])
     marked = [POSTS[evidence["item"]][one["start"] : one["stop"]] for one in evidence["spans"]]
     assert (evidence["annotator"], marked) == ("ada", ["I lie", "feels"])
     assert "grey" not in files["trail"].read_text()
@@ -365,7 +375,7 @@ def test_the_page_of_a_sentence_by_keyboard_on_a_phone_in_the_dark(chromium: Bro
         third = page.inner_text("#work .text")
         page.click("button:has-text('Skip')")
         page.wait_for_function(other, arg=third)
-        assert page.is_visible("text=Time for a break")
+        page.wait_for_selector("text=Time for a break")
         assert page.is_visible("text=The psychologist of the team")
         assert phone.complaints == []
 
@@ -381,12 +391,24 @@ def _marks_evidence_and_skips(page: Page, said: dict[str, dict[str, int]]) -> No
     page.wait_for_function("text => document.querySelector('.words').textContent.trim() !== text", arg=first)
     text = _shown(page)
     _press(page, True, False)
+    # Who marks words for a label answers it yes, and an answer of no says what it removes.
+    page.keyboard.press("Shift+Digit1")
+    page.locator(".words span").first.click()
+    page.keyboard.press("t")
+    page.keyboard.press("m")
+    assert page.is_checked("[name=label-depression][value=yes]")
+    page.keyboard.press("Shift+Digit1")
+    assert page.inner_text("#alarm").startswith("1 marked for Depression removed")
+    assert page.locator("#span-list li").count() == 0
+    page.keyboard.press("u")
+    assert page.locator("#span-list li").count() == 1
+    page.locator("#span-list button").click()
     page.keyboard.press("t")
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("m")
-    assert page.inner_text("#span-list li span") == "Depression: “I lie”"
+    assert page.inner_text("#span-list li > span") == "Depression: “I lie”"
     words = page.locator(".words span")
     start, end = words.nth(9).bounding_box(), words.nth(10).bounding_box()
     assert start is not None
@@ -405,6 +427,20 @@ def _marks_evidence_and_skips(page: Page, said: dict[str, dict[str, int]]) -> No
     post = next(key for key, value in POSTS.items() if value == text)
     said[post] = {"depression": 1, "anxiety": 0}
     _next(page, text)
+
+
+def _inspect_all(page: Page) -> None:
+    """Answer no to everything; a sample that decides nothing grows until the whole batch was inspected."""
+    while page.locator("#finish button.main").count():
+        while page.locator("a.main").count():
+            page.click("a.main")
+            while page.locator("#answer").count():
+                page.keyboard.press("Shift+Digit1")
+                page.keyboard.press("Shift+Digit2")
+                with page.expect_navigation():
+                    page.keyboard.press("Enter")
+        with page.expect_navigation():
+            page.click("text=Finish the inspection")
 
 
 def _read_by_other_verbs(corpus: Path, place: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from annotation_site import Browser, served
 from psycheck.annotate.database import database_url, open_database
 from psycheck.annotate.demo_projects import ACCOUNTS, PASSWORD, fill_demo
-from psycheck.annotate.web.pages import HERE
+from psycheck.annotate.web.pages import HERE, PATTERNS
 
 PAGES = {
     "ada": {
@@ -25,6 +25,9 @@ PAGES = {
     "olga": {
         "/p/symptoms/dashboard": "Hidden gold",
         "/p/conditions/agreement": "class=&#34;whisker&#34;",
+        "/p/conditions/texts?state=conflict": "forum-",
+        "/p/conditions/members": "Make an invitation link",
+        "/p/conditions/settings": "version 1",
         "/p/symptoms/export/share": '"label:sleep_disturbance"',
         "/new": "name = ",
     },
@@ -58,7 +61,7 @@ def test_text_has_enough_contrast_in_both_schemes(scheme: int) -> None:
     style = (HERE / "static" / "app.css").read_text("utf-8").split(":root {")[1 + scheme].split("}")[0]
     pairs = (part.split(":") for part in style.replace("\n", "").split(";") if "--" in part)
     colours = {name.strip().removeprefix("--"): value.strip() for name, value in pairs}
-    grounds = {"pale": "ink", "blue": "on-blue", "mark": "on-mark"}
+    grounds = {"pale": "ink", "blue": "on-blue", **{f"e{pattern}": "on-mark" for pattern in range(PATTERNS)}}
     grounds |= dict.fromkeys(("ground", "wash"), "ink soft blue orange")
     for ink, ground in [(ink, ground) for ground, inks in grounds.items() for ink in inks.split()]:
         low, high = sorted((_luminance(colours[ink]), _luminance(colours[ground])))

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psycheck.annotate.annotator_answers import Answers, Span
+from psycheck.annotate.web.answering import LabelRow, marked
 from psycheck.annotate.web.pages import KEYS, hidden, pieces
-from psycheck.annotate.web.reviewing import marked
 
 
 @given(st.text())
@@ -19,8 +19,11 @@ def test_offsets_count_characters_and_not_code_units() -> None:
 
 def test_evidence_is_marked_and_everything_is_escaped() -> None:
     spans = (Span("depression", 4, 9), Span("anxiety", 6, 12))
-    assert marked("<b> so <i>sad", Answers({}, spans=spans)) == (
-        "&lt;b&gt; <mark>so &lt;i</mark><mark>&gt;sa</mark>d"
+    rows = [LabelRow("depression", "Depression", 0, ""), LabelRow("anxiety", "Anxiety", 1, "")]
+    assert marked("<b> so <i>sad", Answers({}, spans=spans), rows) == (
+        '&lt;b&gt; <mark class="e0">so</mark>'
+        '<mark class="e1"><mark class="e0"> &lt;i</mark></mark>'
+        '<mark class="e1">&gt;sa</mark>d'
     )
 
 
@@ -32,4 +35,4 @@ def test_a_hidden_field_cannot_be_left() -> None:
 
 def test_no_key_of_a_label_is_a_command() -> None:
     assert len(set(KEYS)) == len(KEYS)
-    assert not set(KEYS) & set("beimstu")
+    assert not set(KEYS) & set("begimstu")

@@ -3,10 +3,10 @@
 import hmac
 import tomllib
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, cast
+from typing import Final, cast
 
-from fastapi import Depends, Path, Request
 from starlette.datastructures import FormData
+from starlette.requests import Request
 
 from psycheck.annotate.accounts import Session, session_of
 from psycheck.annotate.database import Database
@@ -16,10 +16,13 @@ from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotAllowed, NotFound, Refusal
 from psycheck.annotate.web.cookies import SESSION, VISITOR, Signing, new_visitor
 from psycheck.annotate.web.pages import HERE
+from psycheck.annotate.web.texts import Texts, preferred_language, texts_in
 
 _TABLE: Final = tomllib.loads((HERE / "access.toml").read_text("utf-8"))
 # Page ("GET /p/{project}") to roles, or to one of "anyone", "account" and "server".
 ACCESS: Final[dict[str, tuple[str, ...]]] = {page: tuple(who) for page, who in _TABLE["access"].items()}
+LANGUAGE: Final = "psycheck-language"  # the cookie with the language chosen on a page
+_LARGEST_NUMBER: Final = 2**31  # what a database can compare
 
 
 class LoggedOut(Refusal):
@@ -86,14 +89,38 @@ class Visit:
         """Whether only a part of the page is wanted."""
         return "hx-request" in self.request.headers
 
+    @property
+    def words(self) -> Texts:
+        """The words of the page in the reader's language."""
+        return words_for(self.request)
+
     def field(self, name: str) -> str:
         """A text field of the form; empty where it is missing or a file."""
         value = self.form.get(name, "")
         return value if isinstance(value, str) else ""
 
+    def query(self, name: str) -> str:
+        """A part of the address behind the question mark; empty where it is missing."""
+        return self.request.query_params.get(name, "")
+
+    def query_number(self, name: str) -> int | None:
+        """A number of the address behind the question mark; None where it is missing."""
+        value = self.query(name)
+        if not value:
+            return None
+        if not value.isdecimal() or int(value) >= _LARGEST_NUMBER:
+            raise no_page()
+        return int(value)
+
     def may(self, page: str) -> bool:
         """Whether this role may see a page of the project."""
         return self.membership is not None and self.membership.role in ACCESS[page]
+
+
+def words_for(request: Request) -> Texts:
+    """The words in the language that the reader chose, or that their browser asks for."""
+    chosen = request.cookies.get(LANGUAGE, "")
+    return texts_in(preferred_language(chosen, request.headers.get("accept-language", "")))
 
 
 async def posted(request: Request) -> FormData:
@@ -103,7 +130,7 @@ async def posted(request: Request) -> FormData:
     return await request.form(max_files=1, max_fields=400)
 
 
-def admit(request: Request, form: Annotated[FormData, Depends(posted)]) -> Visit:
+def admit(request: Request, form: FormData, page: str) -> Visit:
     """Check session, CSRF token and role, in this order."""
     site = cast(Site, request.app.state.site)
     token = site.signing.read(request, SESSION)
@@ -114,7 +141,7 @@ def admit(request: Request, form: Annotated[FormData, Depends(posted)]) -> Visit
         visitor=site.signing.read(request, VISITOR) or new_visitor(),
         session=session_of(site.db, token) if token else None,
     )
-    allowed = ACCESS[f"{request.method} {request.scope['route'].path}"]
+    allowed = ACCESS[page]
     if visit.session is None and "anyone" not in allowed:
         raise LoggedOut("log in first", code="login.needed")
     if request.method == "POST":
@@ -127,10 +154,6 @@ def admit(request: Request, form: Annotated[FormData, Depends(posted)]) -> Visit
             raise NotAllowed("only an owner of the server creates projects", code="role.not-server-owner")
         return visit
     return replace(visit, membership=_membership(visit, allowed))
-
-
-Admitted = Annotated[Visit, Depends(admit)]
-Number = Annotated[int, Path(ge=0, lt=2**31)]  # of a row; what a database can compare
 
 
 def _membership(visit: Visit, roles: tuple[str, ...]) -> Membership:

@@ -1,15 +1,38 @@
 """Forms with answers: what a person chose on a page becomes Answers, and the other way round."""
 
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from psycheck.annotate.annotator_answers import STATUSES, Answers, Span, Status
+from markupsafe import Markup
+
+from psycheck.annotate.annotator_answers import (
+    CONFIDENCES,
+    LONGEST_COMMENT,
+    STATUSES,
+    Answers,
+    Span,
+    Status,
+)
 from psycheck.annotate.project import Task
 from psycheck.annotate.web.access import Visit
 from psycheck.annotate.web.keywords import symptoms_named
-from psycheck.annotate.web.pages import readable
+from psycheck.annotate.web.pages import PATTERNS, readable
+from psycheck.annotate.web.texts import Texts
 from psycheck.core.errors import BadInput, explained
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """A label of a form: name, title, the number of its colour and line, and its description or ""."""
+
+    name: str
+    title: str
+    pattern: int
+    description: str
+
 
 _MARKS: Final = {"yes": 1, "no": 0}
 _UNANSWERED: Final = -1  # is refused when the answers are checked
@@ -17,9 +40,16 @@ _UNANSWERED: Final = -1  # is refused when the answers are checked
 
 def read_answers(visit: Visit, task: Task, queue: str) -> Answers:
     """The answers in a form; the store checks that they fit the task."""
-    if task.project.task == "conditions":
-        return _read_conditions(visit, task.labels(queue))
-    return _read_symptoms(visit, task.labels(queue))
+    labels = task.labels(queue)
+    is_about_symptoms = task.project.task == "symptoms"
+    answers = _read_symptoms(visit, labels) if is_about_symptoms else _read_conditions(visit, labels)
+    return replace(
+        answers,
+        identifying=visit.field("identifying") == "1",
+        confidence=_read_confidence(visit.field("confidence")),
+        # Browsers send line ends as CR LF.
+        comment=visit.field("comment").replace("\r\n", "\n").strip(),
+    )
 
 
 def choices(answers: Answers | None, task: Task) -> dict[str, str]:
@@ -32,17 +62,49 @@ def choices(answers: Answers | None, task: Task) -> dict[str, str]:
     return {label: "yes" if mark else "no" for label, mark in answers.marks.items()}
 
 
-def asked(task: Task, queue: str, text: str = "") -> dict[str, Any]:
-    """What the form of a queue asks about: symptoms, those that the text may name, or labels with titles."""
+def form_parts(
+    visit: Visit,
+    task: Task,
+    queue: str,
+    text: str,
+    answers: Answers | None,
+) -> dict[str, Any]:
+    """What the form about a text needs, whoever answers: labels, what was chosen before, the guidelines."""
     symptoms = task.symptoms(queue)
+    hints: frozenset[str] = frozenset()
+    if symptoms and task.project.page.hints:
+        hints = symptoms_named(text, symptoms)
     return {
         "task": task.project.task,
         "project": task.project,
         "queue": queue,
+        "text": text,
         "symptoms": symptoms,
-        "hits": symptoms_named(text, symptoms) if symptoms else frozenset(),
-        "labels": [(name, readable(name)) for name in task.labels(queue)],
+        "hits": hints,
+        "labels": label_rows(task, queue),
+        "titles": titles(task),
+        "chosen": choices(answers, task),
+        "spans": spans_json(answers),
+        "identifying": answers is not None and answers.identifying,
+        "confidence": None if answers is None else answers.confidence,
+        "comment": "" if answers is None else answers.comment,
+        "confidences": CONFIDENCES,
+        "longest_comment": LONGEST_COMMENT,
     }
+
+
+def label_rows(task: Task, queue: str) -> list[LabelRow]:
+    """The labels of a queue as a form lists them; each has its own colour and line for evidence."""
+    all_titles = titles(task)
+    return [
+        LabelRow(
+            name=name,
+            title=all_titles[name],
+            pattern=number % PATTERNS,
+            description=task.project.descriptions.get(name, ""),
+        )
+        for number, name in enumerate(task.labels(queue))
+    ]
 
 
 def titles(task: Task) -> dict[str, str]:
@@ -52,14 +114,14 @@ def titles(task: Task) -> dict[str, str]:
     return {symptom.name: symptom.title for symptom in task.diseases.symptom}
 
 
-def queue_title(task: Task, queue: str) -> str:
+def queue_title(task: Task, queue: str, words: Texts) -> str:
     """The name of a queue as people read it."""
     if task.project.task == "symptoms":
         return str(task.diseases.disease[queue])
-    return "Posts"
+    return words("work.posts")
 
 
-def spoken(answers: Answers, label_titles: Mapping[str, str]) -> str:
+def spoken(answers: Answers, label_titles: Mapping[str, str], words: Texts) -> str:
     """Marks in words: "Depressed mood, Sleep disturbance (uncertain)", or "None of the labels"."""
     phrases = []
     for label, mark in answers.marks.items():
@@ -67,8 +129,25 @@ def spoken(answers: Answers, label_titles: Mapping[str, str]) -> str:
             continue
         title = label_titles.get(label, label)
         is_uncertain = answers.status.get(label) == "uncertain"
-        phrases.append(f"{title} (uncertain)" if is_uncertain else title)
-    return ", ".join(phrases) or "None of the labels"
+        phrases.append(f"{title} ({words('label.uncertain_short')})" if is_uncertain else title)
+    return ", ".join(phrases) or words("label.none")
+
+
+def marked(text: str, answers: Answers, rows: Sequence[LabelRow]) -> Markup:
+    """A text with its evidence, each span in the colour and line of its label; overlaps are nested."""
+    pattern_of = {row.name: row.pattern for row in rows}
+    edges = {0, len(text)}
+    for span in answers.spans:
+        edges |= {span.start, span.stop}
+
+    cuts = sorted(edges)
+    parts = []
+    for start, stop in itertools.pairwise(cuts):
+        part = Markup.escape(text[start:stop])
+        for label in dict.fromkeys(span.label for span in answers.spans if span.start <= start < span.stop):
+            part = Markup('<mark class="e{}">{}</mark>').format(pattern_of.get(label, 0), part)
+        parts.append(part)
+    return Markup("").join(parts)
 
 
 def spans_json(answers: Answers | None) -> list[dict[str, Any]]:
@@ -79,15 +158,16 @@ def spans_json(answers: Answers | None) -> list[dict[str, Any]]:
 
 
 def _read_conditions(visit: Visit, labels: tuple[str, ...]) -> Answers:
-    """Yes or no for each label, evidence for those with yes, and the flag for identifying details."""
+    """Yes or no for each label, and evidence; the store refuses evidence for a label answered with no."""
     marks = {label: _MARKS.get(visit.field(f"label-{label}"), _UNANSWERED) for label in labels}
-    # A label that was changed to no may still have evidence in the form.
-    spans = [span for span in _read_spans(visit.field("spans")) if marks.get(span.label) == 1]
-    return Answers(
-        marks=marks,
-        spans=tuple(spans),
-        identifying=visit.field("identifying") == "1",
-    )
+    return Answers(marks=marks, spans=_read_spans(visit.field("spans")))
+
+
+def _read_confidence(value: str) -> int | None:
+    """The confidence; a number that is none of the three is refused by the store."""
+    if not value:
+        return None
+    return int(value) if value.isdecimal() and len(value) == 1 else 0
 
 
 def _read_symptoms(visit: Visit, labels: tuple[str, ...]) -> Answers:

@@ -1,27 +1,37 @@
-"""Routes before any project: log in and out, invitations, the list of projects, a new project."""
+"""Pages before any project: log in and out, invitations, passwords, the list of projects, a new project."""
 
-from fastapi import APIRouter
+from sqlalchemy import select
 from starlette.datastructures import UploadFile
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from psycheck.annotate.accounts import SHORTEST_PASSWORD, accept, invited_role, join, log_in, log_out
+from psycheck.annotate.accounts import (
+    SHORTEST_PASSWORD,
+    accept,
+    change_password,
+    invited_role,
+    join,
+    log_in,
+    log_out,
+    password_link_name,
+    set_password,
+)
 from psycheck.annotate.membership import create_project, projects_of
 from psycheck.annotate.project import EXAMPLE, LARGEST, parse_project
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.web.access import Admitted, Visit, no_page
+from psycheck.annotate.web.access import LANGUAGE, Visit, no_page
 from psycheck.annotate.web.cookies import SESSION, VISITOR
 from psycheck.annotate.web.guard import LOG
 from psycheck.annotate.web.pages import HERE
 from psycheck.annotate.web.respond import go, page, problem
+from psycheck.annotate.web.texts import languages
 from psycheck.core.errors import BadInput, PsycheckError
 
-router = APIRouter()
 _STATIC = {file.name: file for file in (HERE / "static").iterdir()}
+_YEAR = 365 * 24 * 3600
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
-@router.get("/static/{name}")
-def static(name: str) -> Response:
+def static(visit: Visit, name: str) -> Response:
     """A shipped file; names are looked up, never joined to a path."""
     if name not in _STATIC:
         raise no_page()
@@ -29,26 +39,42 @@ def static(name: str) -> Response:
     return FileResponse(file, media_type=_TYPES.get(file.suffix, "text/plain"))
 
 
-@router.get("/login")
-def login_form(visit: Admitted) -> Response:
+def health(visit: Visit) -> Response:
+    """Whether the server can use its database, for whoever watches it; 503 if it cannot."""
+    with visit.db.read() as connection:
+        connection.execute(select(1))
+    return PlainTextResponse("ok")
+
+
+def choose_language(visit: Visit) -> Response:
+    """Keep the language that somebody chose, and show the page again that they came from."""
+    language = visit.field("language")
+    place = visit.field("here")
+    # Only a page of this server: an address that begins with two slashes is one of another.
+    is_ours = place.startswith("/") and not place.startswith(("//", "/\\"))
+    response = go(place if is_ours else "/")
+    if language in languages():
+        response.set_cookie(LANGUAGE, language, max_age=_YEAR, httponly=True, samesite="strict")
+    return response
+
+
+def login_form(visit: Visit) -> Response:
     """The log-in form."""
     return go("/") if visit.session else _login(visit)
 
 
-@router.post("/login")
-def login(visit: Admitted) -> Response:
+def login(visit: Visit) -> Response:
     """Open a new session; one that the browser had before ends."""
     try:
         opened = log_in(visit.db, visit.field("name"), visit.field("password"), _client_address(visit))
     except PsycheckError as error:
-        LOG.warning("log-in refused: %s", error.what)
-        return _login(visit, status=getattr(error, "status", 400), problem=problem(error))
+        LOG.warning("log-in refused: %s", error.code)
+        return _login(visit, status=getattr(error, "status", 400), problem=problem(visit, error))
     _end_session(visit)
     return _with_session(visit, opened.token)
 
 
-@router.post("/logout")
-def logout(visit: Admitted) -> Response:
+def logout(visit: Visit) -> Response:
     """End the session."""
     _end_session(visit)
     response = go("/login")
@@ -56,14 +82,12 @@ def logout(visit: Admitted) -> Response:
     return response
 
 
-@router.get("/invitation/{token}")
-def invitation(visit: Admitted, token: str) -> Response:
+def invitation(visit: Visit, token: str) -> Response:
     """The form to accept an invitation."""
     return _invitation(visit, token)
 
 
-@router.post("/invitation/{token}")
-def accept_invitation(visit: Admitted, token: str) -> Response:
+def accept_invitation(visit: Visit, token: str) -> Response:
     """Join with a new account, or with the one that is logged in."""
     try:
         if visit.session is not None:
@@ -81,14 +105,49 @@ def accept_invitation(visit: Admitted, token: str) -> Response:
             token,
             status=getattr(error, "status", 400),
             name=visit.field("name"),
-            problem=problem(error),
+            problem=problem(visit, error),
         )
     opened = log_in(visit.db, name, password, _client_address(visit))
     return _with_session(visit, opened.token)
 
 
-@router.get("/")
-def projects(visit: Admitted) -> Response:
+def password_form(visit: Visit, token: str) -> Response:
+    """The form to set a new password with a one-time link."""
+    return _password_form(visit, token)
+
+
+def new_password(visit: Visit, token: str) -> Response:
+    """Set a new password with a one-time link, and log in."""
+    password = visit.field("password")
+    try:
+        who = set_password(visit.db, token, password)
+    except NotFound:
+        # Without a valid link there is no form to show again.
+        raise
+    except PsycheckError as error:
+        return _password_form(visit, token, status=400, problem=problem(visit, error))
+    opened = log_in(visit.db, who.name, password, _client_address(visit))
+    return _with_session(visit, opened.token)
+
+
+def account(visit: Visit) -> Response:
+    """The form to change one's own password."""
+    return page(visit, "account", shortest=SHORTEST_PASSWORD)
+
+
+def new_own_password(visit: Visit) -> Response:
+    """Change one's own password; all sessions end, and a new one begins here."""
+    password = visit.field("password")
+    try:
+        change_password(visit.db, visit.person, visit.field("old"), password)
+    except PsycheckError as error:
+        parts = {"problem": problem(visit, error), "shortest": SHORTEST_PASSWORD}
+        return page(visit, "account", status=getattr(error, "status", 400), **parts)
+    opened = log_in(visit.db, visit.person.name, password, _client_address(visit))
+    return _with_session(visit, opened.token)
+
+
+def projects(visit: Visit) -> Response:
     """The projects of a person."""
     return page(
         visit,
@@ -98,14 +157,12 @@ def projects(visit: Admitted) -> Response:
     )
 
 
-@router.get("/new")
-def new_form(visit: Admitted) -> Response:
+def new_form(visit: Visit) -> Response:
     """The form to create a project."""
     return page(visit, "new", settings=EXAMPLE.read_text("utf-8"))
 
 
-@router.post("/new")
-def new(visit: Admitted) -> Response:
+def new(visit: Visit) -> Response:
     """Create a project from TOML, typed or uploaded."""
     text = visit.field("settings")
     try:
@@ -114,7 +171,7 @@ def new(visit: Admitted) -> Response:
         create_project(visit.db, visit.person, settings, text)
     except PsycheckError as error:
         status = getattr(error, "status", 400)
-        return page(visit, "new", status=status, settings=text, problem=problem(error))
+        return page(visit, "new", status=status, settings=text, problem=problem(visit, error))
     return go(f"/p/{settings.name}/dashboard")
 
 
@@ -169,6 +226,17 @@ def _invitation(
         shortest=SHORTEST_PASSWORD,
         **parts,
     )
+
+
+def _password_form(visit: Visit, token: str, status: int = 200, **parts: object) -> Response:
+    name = password_link_name(visit.db, token)
+    if name is None:
+        raise NotFound(
+            "this link is not valid, was used or has expired",
+            code="password.link-not-valid",
+            do="ask for another one",
+        )
+    return page(visit, "password", status=status, name=name, shortest=SHORTEST_PASSWORD, **parts)
 
 
 def _end_session(visit: Visit) -> None:

@@ -1,40 +1,29 @@
-"""Routes of annotators: the project's home, a disease's page, the next item, the screening test."""
+"""Pages of annotators: the project's home, a disease's page, the next item, the screening test."""
 
 import math
 import time
 from collections.abc import Mapping
 from secrets import token_urlsafe
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from psycheck.annotate.dashboard import OwnProgress, own_progress
+from psycheck.annotate.order import suggestions
 from psycheck.annotate.project import Task
 from psycheck.annotate.queue import Assignment, Nothing, next_item
 from psycheck.annotate.refusals import Outdated
 from psycheck.annotate.screening import ScreenedItem, retake, screening_result
 from psycheck.annotate.submission import Submitted, previous, skip, submit, undo
-from psycheck.annotate.web.access import Admitted, Visit, no_page
-from psycheck.annotate.web.answering import (
-    asked,
-    choices,
-    queue_title,
-    read_answers,
-    spans_json,
-    spoken,
-    titles,
-)
+from psycheck.annotate.web.access import Visit, no_page
+from psycheck.annotate.web.answering import form_parts, queue_title, read_answers, spoken, titles
 from psycheck.annotate.web.respond import go, page, sentence_of
 from psycheck.core.errors import BadInput
 
-router = APIRouter()
 Links = list[tuple[str, str]]  # address and text
-Place = Annotated[int | None, Query(ge=0, lt=2**31)]
 
 
-@router.get("/p/{project}")
-def home(visit: Admitted) -> Response:
+def home(visit: Visit) -> Response:
     """Instructions, worked examples, the content warning, contacts, and one's own progress."""
     task = visit.task()
     cards = []
@@ -50,26 +39,27 @@ def home(visit: Admitted) -> Response:
     )
 
 
-@router.get("/p/{project}/about")
-def disease(visit: Admitted, queue: str) -> Response:
+def disease(visit: Visit) -> Response:
     """A disease's page: its symptoms and their descriptions, to be read before the first sentence."""
     task = visit.task()
+    queue = visit.query("queue")
     if queue not in task.queues or task.project.task != "symptoms":
         raise no_page()
     begin = _work_address(visit, queue) if visit.member.role == "annotator" else ""
     return page(
         visit,
         "disease",
-        title=queue_title(task, queue),
+        title=queue_title(task, queue, visit.words),
         symptoms=task.symptoms(queue),
         begin=begin,
     )
 
 
-@router.get("/p/{project}/work")
-def work(visit: Admitted, queue: str = "", before: Place = None) -> Response:
+def work(visit: Visit) -> Response:
     """The item that is open or the next one; with `before` one's own answer before that assignment."""
     task = visit.task()
+    queue = visit.query("queue")
+    before = visit.query_number("before")
     _check_queue(task, queue)
     if before is not None:
         # 0 asks for the last answer.
@@ -79,8 +69,7 @@ def work(visit: Admitted, queue: str = "", before: Place = None) -> Response:
     return _next_page(visit, task, queue)
 
 
-@router.post("/p/{project}/work")
-def answer(visit: Admitted) -> Response:
+def answer(visit: Visit) -> Response:
     """Save an answer, skip an item or take the last answer back; then the next item."""
     task = visit.task()
     queue = visit.field("queue")
@@ -89,16 +78,16 @@ def answer(visit: Admitted) -> Response:
     try:
         if action == "undo":
             undo(visit.db, visit.person, task.id, queue)
-            return _onward(visit, task, queue, "Your last answer is open again.")
+            return _onward(visit, task, queue, visit.words("work.reopened"))
         submitted = _skip_or_submit(visit, task, queue)
     except Outdated as error:
         return _pause_page(
             visit,
             task,
-            [(_work_address(visit, queue), "Next")],
+            [(_work_address(visit, queue), visit.words("work.next"))],
             status=409,
-            heading="This has changed meanwhile",
-            sentence=sentence_of(error.what),
+            heading=visit.words("heading.409"),
+            sentence=sentence_of(visit.words.or_same(f"code.{error.code}", error.what)),
         )
 
     if submitted.screened:
@@ -106,13 +95,16 @@ def answer(visit: Admitted) -> Response:
         if visit.by_htmx:
             return Response(headers={"hx-redirect": address})
         return go(address)
-    return _onward(visit, task, queue, "Skipped." if action == "skip" else "Saved.")
+    if action == "skip":
+        return _onward(visit, task, queue, visit.words("work.skipped"))
+    note = _models_note(visit, task, visit.field("assignment"))
+    return _onward(visit, task, queue, visit.words("work.saved"), note)
 
 
-@router.get("/p/{project}/screening")
-def screening(visit: Admitted, queue: str = "") -> Response:
+def screening(visit: Visit) -> Response:
     """The result of one's own screening test, with reasons."""
     task = visit.task()
+    queue = visit.query("queue")
     _check_queue(task, queue)
     result = screening_result(visit.db, visit.person, task.id, queue)
     if result.state == "open":
@@ -125,13 +117,12 @@ def screening(visit: Admitted, queue: str = "") -> Response:
         project=task.project,
         queue=queue,
         result=result,
-        results=[_screened(screened_item, label_titles) for screened_item in result.items],
+        results=[_screened(visit, screened_item, label_titles) for screened_item in result.items],
         work=_work_address(visit, queue),
     )
 
 
-@router.post("/p/{project}/screening")
-def test_again(visit: Admitted) -> Response:
+def test_again(visit: Visit) -> Response:
     """Begin a failed screening test again."""
     task = visit.task()
     queue = visit.field("queue")
@@ -177,32 +168,46 @@ def _skip_or_submit(visit: Visit, task: Task, queue: str) -> Submitted:
     )
 
 
-def _screened(screened_item: ScreenedItem, label_titles: Mapping[str, str]) -> dict[str, Any]:
+def _screened(visit: Visit, screened_item: ScreenedItem, label_titles: Mapping[str, str]) -> dict[str, Any]:
     """A test item as the page of the result shows it."""
+    words = visit.words
     answers = screened_item.given
     expected = screened_item.expected
     return {
         "text": screened_item.text,
-        "expected": spoken(expected, label_titles),
-        "given": "skipped" if answers is None else spoken(answers, label_titles),
+        "expected": spoken(expected, label_titles, words),
+        "given": words("screening.skipped") if answers is None else spoken(answers, label_titles, words),
         "right": answers is not None and dict(answers.marks) == dict(expected.marks),
         "why": screened_item.why,
     }
 
 
-def _onward(visit: Visit, task: Task, queue: str, message: str) -> Response:
+def _models_note(visit: Visit, task: Task, assignment_id: str) -> str:
+    """What models say of the text that was just answered; empty unless the owner wants it."""
+    if not task.project.page.suggestions:
+        return ""
+    scores_of_model = suggestions(visit.db, visit.person, int(assignment_id))
+    label_titles = titles(task)
+    notes = []
+    for model, scores in scores_of_model.items():
+        said = ", ".join(f"{label_titles.get(label, label)} {score:.2f}" for label, score in scores.items())
+        notes.append(visit.words("work.model_says", model=model, scores=said))
+    return " ".join(notes)
+
+
+def _onward(visit: Visit, task: Task, queue: str, message: str, note: str = "") -> Response:
     """The next item: as a part of the page, or after a redirect so that loading again sends nothing twice."""
     if not visit.by_htmx:
         return go(_work_address(visit, queue))
-    return _next_page(visit, task, queue, message)
+    return _next_page(visit, task, queue, message, note)
 
 
-def _next_page(visit: Visit, task: Task, queue: str, message: str = "") -> Response:
+def _next_page(visit: Visit, task: Task, queue: str, message: str = "", note: str = "") -> Response:
     """The page of the next item, or of the reason why there is none."""
     upcoming = next_item(visit.db, visit.person, task.id, queue)
     if isinstance(upcoming, Nothing):
         return _nothing_page(visit, task, queue, upcoming)
-    return _item_page(visit, task, queue, upcoming, message)
+    return _item_page(visit, task, queue, upcoming, message, note)
 
 
 def _item_page(
@@ -211,40 +216,38 @@ def _item_page(
     queue: str,
     assignment: Assignment,
     message: str = "",
+    note: str = "",
 ) -> Response:
-    """The page of an item with its form; `message` says what became of the one before."""
-    noun = "sentence" if task.project.task == "symptoms" else "post"
+    """The page of an item with its form; `message` and `note` say what became of the one before."""
+    words = visit.words
     revising = assignment.state != "claimed"
-    answers = assignment.answers
     work_address = _work_address(visit, queue)
 
-    heading = queue_title(task, queue)
+    heading = queue_title(task, queue, words)
     if assignment.stage == "screening":
-        heading = f"{heading}: screening test"
+        heading = words("work.heading_test", queue=heading)
     if revising:
-        heading = f"{heading}: your answer"
+        heading = words("work.heading_revising", queue=heading)
+        note = _models_note(visit, task, str(assignment.id)) if assignment.state == "done" else ""
 
     own_queue = _own_queue(visit, task, queue)
-    meter, share = _meter(own_queue)
     back = ""
     if own_queue.done:
         before = assignment.id if revising else 0
         back = f"{work_address}&before={before}"
 
+    next_text = words(f"work.next_{task.project.task}")
     return page(
         visit,
         "item" if visit.by_htmx else "work",
-        **asked(task, queue, assignment.text),
+        **form_parts(visit, task, queue, assignment.text, assignment.answers),
         heading=heading,
-        say=f"{message} Next {noun}." if message else "",
-        meter=meter,
-        share=share,
-        text=assignment.text,
+        say=f"{message} {next_text}" if message else "",
+        note=note,
+        meter=_meter(visit, own_queue, task),
+        share=own_queue.today / own_queue.daily_cap if own_queue.daily_cap else 0.0,
         assignment=assignment.id,
         token=token_urlsafe(16),
-        chosen=choices(answers, task),
-        spans=spans_json(answers),
-        identifying=answers is not None and answers.identifying,
         revising=revising,
         work=f"/p/{visit.member.name}/work",
         onward=work_address,
@@ -253,28 +256,19 @@ def _item_page(
 
 
 def _nothing_page(visit: Visit, task: Task, queue: str, nothing: Nothing) -> Response:
-    """Why there is no item now, in kind words."""
-    clock = f"{time.strftime('%H:%M', time.gmtime(nothing.until))} UTC" if nothing.until else ""
-    until = f" until {clock}" if clock else ""
-    after = f", after {clock}" if clock else ""
-    heading, sentence = {
-        "done": ("All done", "There is no text left for you in this queue. Thank you."),
-        "break": (
-            "Time for a break",
-            f"You have read many texts in a row. Take a break{until}; step away from the screen.",
-        ),
-        "daily_cap": (
-            "Enough for today",
-            f"You have reached today's limit. You can go on tomorrow{after}.",
-        ),
-        "paused": ("Paused", "The owner of the project has paused your work. Your answers are kept."),
-        "screening_failed": ("Screening test", "You have not passed the screening test of this queue yet."),
-    }[nothing.reason]
-
-    links = [(f"/p/{visit.member.name}", "Home")]
+    """Why there is no item now, in kind words; the page turns the time into the reader's own."""
+    words = visit.words
+    links = [(f"/p/{visit.member.name}", words("nav.home"))]
     if nothing.reason == "screening_failed":
-        links.insert(0, (_screening_address(visit, queue), "See the result"))
-    return _pause_page(visit, task, links, heading=heading, sentence=sentence)
+        links.insert(0, (_screening_address(visit, queue), words("home.see_result")))
+    return _pause_page(
+        visit,
+        task,
+        links,
+        heading=words(f"nothing.{nothing.reason}.heading"),
+        sentence=words(f"nothing.{nothing.reason}.sentence"),
+        until=nothing.until,
+    )
 
 
 def _pause_page(
@@ -285,8 +279,9 @@ def _pause_page(
     status: int = 200,
     heading: str,
     sentence: str,
+    until: float | None = None,
 ) -> Response:
-    """A page without an item, with links to go on."""
+    """A page without an item, with links to go on, and until when that is so."""
     return page(
         visit,
         "pause" if visit.by_htmx else "paused",
@@ -295,6 +290,8 @@ def _pause_page(
         ways=links,
         heading=heading,
         sentences=[sentence],
+        until=until,
+        until_utc=time.strftime("%H:%M UTC", time.gmtime(until)) if until else "",
     )
 
 
@@ -304,17 +301,22 @@ def _own_queue(visit: Visit, task: Task, queue: str) -> OwnProgress:
     return next(own_queue for own_queue in own_queues if own_queue.queue == queue)
 
 
-def _meter(own_queue: OwnProgress) -> tuple[str, float]:
-    """How much is done, in words and as a share of the day's cap."""
-    done = f"{own_queue.done} done"
-    if not own_queue.daily_cap:
-        return done, 0.0
-    today = f"{own_queue.today} of at most {own_queue.daily_cap} today"
-    return f"{done}, {today}", own_queue.today / own_queue.daily_cap
+def _meter(visit: Visit, own_queue: OwnProgress, task: Task) -> str:
+    """How much is done, and how many texts are left today and before the next break."""
+    words = visit.words
+    parts = [words.counted("work.done", own_queue.done)]
+    if own_queue.daily_cap:
+        left_today = max(0, own_queue.daily_cap - own_queue.today)
+        parts.append(words.counted("work.left_today", left_today))
+    if task.project.welfare.break_after:
+        before_break = max(1, task.project.welfare.break_after - own_queue.since_break)
+        parts.append(words.counted("work.before_break", before_break))
+    return " · ".join(parts)
 
 
 def _card(visit: Visit, task: Task, own_queue: OwnProgress) -> dict[str, str]:
     """A queue on the home page: how it stands, and where to go on."""
+    words = visit.words
     queue = own_queue.queue
     about = ""
     if task.project.task == "symptoms":
@@ -325,18 +327,18 @@ def _card(visit: Visit, task: Task, own_queue: OwnProgress) -> dict[str, str]:
     address = about if about and not begun else _work_address(visit, queue)
 
     if own_queue.screening == "open":
-        sentence = "A short screening test comes first."
-        action = "Begin"
+        sentence = words("home.test_first")
+        action = words("home.begin")
     elif own_queue.screening == "failed":
-        sentence = "You have not passed the screening test."
-        action = "See the result"
+        sentence = words("home.test_failed")
+        action = words("home.see_result")
         address = _screening_address(visit, queue)
     else:
-        sentence = f"{own_queue.done} answered, {own_queue.skipped} skipped."
-        action = "Continue" if begun else "Begin"
+        sentence = words("home.so_far", done=own_queue.done, skipped=own_queue.skipped)
+        action = words("home.continue") if begun else words("home.begin")
 
     return {
-        "title": queue_title(task, queue),
+        "title": queue_title(task, queue, words),
         "sentence": sentence,
         "address": address,
         "action": action,

@@ -1,106 +1,74 @@
-"""Routes of owners: the dashboard, invitations, members, imports and exports."""
+"""Pages of owners: the dashboard, agreement, imports and exports."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fastapi import APIRouter
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from psycheck.annotate.accounts import INVITATION_DAYS, invite
-from psycheck.annotate.adjudication import requeue
-from psycheck.annotate.annotator_agreement import between, by_day, by_label, in_queues, pace
+from psycheck.annotate.annotator_agreement import (
+    ALL,
+    STATUS,
+    between,
+    by_day,
+    by_label,
+    by_version,
+    in_queues,
+    pace,
+)
 from psycheck.annotate.dashboard import Progress, QueueProgress, progress
-from psycheck.annotate.export import EXPORTS, exported, judgements
-from psycheck.annotate.membership import ROLES, members, pause
+from psycheck.annotate.evidence_agreement import evidence_agreement
+from psycheck.annotate.export import flagged_items, judgements, marked_texts
+from psycheck.annotate.export_files import EXPORTS, Exporting, exported, setup_of
+from psycheck.annotate.item_search import stuck_items
+from psycheck.annotate.order import model_agreement
 from psycheck.annotate.quality import Alert, alerts, gold_scores
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.transfer import KINDS, LARGEST_UPLOAD, Imported, import_upload
-from psycheck.annotate.web.access import Admitted, Number, Visit
+from psycheck.annotate.web.access import Visit
 from psycheck.annotate.web.answering import queue_title, titles
-from psycheck.annotate.web.respond import go, page, problem
-from psycheck.core.errors import BadInput, PsycheckError, counted
+from psycheck.annotate.web.respond import page, problem
+from psycheck.annotate.web.texts import Texts
+from psycheck.core.errors import BadInput, PsycheckError
 
-router = APIRouter()
-_EXPORTS: Final = {
-    "any": "Corpus: a label if any annotator gave it",
-    "majority": "Corpus: the label that most gave",
-    "adjudicated": "Corpus: the adjudicator's label, or the one that all gave",
-    "share": "Corpus: soft labels (share of annotators)",
-    "competence": "Corpus: soft labels, weighed by how reliable each annotator is",
-    "evidence": "Marked evidence, one line per span",
-    "judgements": "Every answer, one line per annotator and label",
-    "agreement": "Agreement by label, day and pair, and time per text",
-    "label-studio": "Texts and answers for Label Studio",
-    "argilla": "Texts and answers for Argilla",
-    "trail": "The full trail of events, without texts",
-}
-_KINDS: Final = {
-    "item": "Texts to annotate",
-    "screening": "Screening test (with labels and a column `why`)",
-    "gold": "Hidden gold (with labels)",
-}
-_LONGEST_NUMBER: Final = 9  # digits; a database compares no larger ones
+_SETUP: Final = "label-studio-setup"
 _DAYS_SHOWN: Final = 14
 
 
-@router.get("/p/{project}/dashboard")
-def dashboard(visit: Admitted) -> Response:
+def dashboard(visit: Visit) -> Response:
     """Progress, agreement, quality and members of a project."""
     return _dashboard(visit)
 
 
-@router.get("/p/{project}/agreement")
-def agreement(visit: Admitted) -> Response:
-    """How far annotators agree, by label and day, one with another; the dashboard loads it by itself."""
+def agreement(visit: Visit) -> Response:
+    """How far annotators agree, by label, evidence, day and pair; the dashboard loads it by itself."""
     task = visit.task()
-    table = in_queues(judgements(visit.db, visit.person, task.id))
-    label_titles = titles(task)
-    rows = []
-    for agreed in by_label(table):
-        title = label_titles.get(agreed.label, agreed.label.capitalize())
-        rows.append((title, agreed))
-
+    # Flagged posts count: no figure quotes them.
+    table = in_queues(judgements(visit.db, visit.person, task.id, flagged=True))
+    label_titles = {
+        **titles(task),
+        ALL: visit.words("agreement.all_labels"),
+        STATUS: visit.words("agreement.status"),
+    }
+    texts = marked_texts(visit.db, visit.person, task.id)
     return page(
         visit,
         "agreement" if visit.by_htmx else "agreements",
         project=task.project,
-        rows=rows,
+        rows=[(label_titles.get(agreed.label, agreed.label), agreed) for agreed in by_label(table)],
+        on_evidence=[(label_titles[agreed.label], agreed) for agreed in evidence_agreement(texts)],
         days=list(by_day(table)),
+        versions=list(by_version(table)),
         pairs=list(between(table)),
         paces=list(pace(table)),
+        models=[
+            (label_titles[agreed.label], agreed)
+            for agreed in model_agreement(visit.db, visit.person, task.id, table)
+        ],
     )
 
 
-@router.post("/p/{project}/invite")
-def invite_one(visit: Admitted) -> Response:
-    """A link that lets one person join."""
-    role = visit.field("role")
-    token = invite(visit.db, visit.person, visit.member.project, role)
-    link = f"{visit.request.base_url}invitation/{token}"
-    return _dashboard(visit, link=link, linked_role=role)
-
-
-@router.post("/p/{project}/members/{person}")
-def member(visit: Admitted, person: Number) -> Response:
-    """Pause a member, or let them go on."""
-    paused = visit.field("do") == "pause"
-    pause(visit.db, visit.person, visit.member.project, person, paused=paused)
-    return go(f"/p/{visit.member.name}/dashboard")
-
-
-@router.post("/p/{project}/requeue")
-def requeue_one(visit: Admitted) -> Response:
-    """Void the answers to an item, and ask for new ones."""
-    item = visit.field("item")
-    if not item.isdecimal() or len(item) > _LONGEST_NUMBER:
-        raise NotFound("there is no such item", code="item.unknown")
-    answers = requeue(visit.db, visit.person, visit.member.project, int(item))
-    return _dashboard(visit, done=f"{counted(answers, 'answer')} withdrawn; the text is in the queue again.")
-
-
-@router.post("/p/{project}/import")
-def import_file(visit: Admitted) -> Response:
+def import_file(visit: Visit) -> Response:
     """Add the texts of an uploaded corpus."""
     file = visit.form.get("file")
     kind = visit.field("kind")
@@ -122,63 +90,79 @@ def import_file(visit: Admitted) -> Response:
             queue=visit.field("queue") or None,
         )
     except PsycheckError as error:
-        return _dashboard(visit, status=getattr(error, "status", 400), problem=problem(error))
-    return _dashboard(visit, done=_imported_sentence(imported))
+        return _dashboard(visit, status=getattr(error, "status", 400), problem=problem(visit, error))
+    return _dashboard(visit, done=_imported_sentence(visit, imported))
 
 
-@router.get("/p/{project}/export/{form}")
-def export(visit: Admitted, form: str) -> Response:
-    """Download the labels in one of the known forms."""
+def export(visit: Visit, form: str) -> Response:
+    """Download the labels in one of the known forms; with `?flagged=1` also of flagged posts."""
+    if form == _SETUP:
+        chosen = Exporting(visit.db, visit.person, visit.member.project, form)
+        return _download(f"{visit.member.name}-label-studio.xml", setup_of(chosen).encode(), "text/xml")
     if form not in EXPORTS:
         raise NotFound("there is no such export", code="export.unknown")
-    name, content = exported(visit.db, visit.person, visit.member.project, form)
+
+    flagged = visit.query("flagged") == "1"
+    chosen = Exporting(visit.db, visit.person, visit.member.project, form, flagged=flagged)
+    name, content = exported(chosen)
+    return _download(name, content, "application/jsonl")
+
+
+def _download(name: str, content: bytes, media_type: str) -> Response:
     headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type="application/jsonl", headers=headers)
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def _dashboard(visit: Visit, status: int = 200, **parts: Any) -> Response:
     """The dashboard, with parts that say what was just done."""
     task = visit.task()
+    words = visit.words
     state = progress(visit.db, visit.person, task.id)
-    queue_titles = {queue: queue_title(task, queue) for queue in task.queues}
+    queue_titles = {queue: queue_title(task, queue, words) for queue in task.queues}
     gold = {(score.person, score.queue): score for score in gold_scores(visit.db, visit.person, task.id)}
     latest_days = list(state.days.items())[-_DAYS_SHOWN:]
+    flagged = sum(1 for _ in flagged_items(visit.db, visit.person, task.id))
 
     return page(
         visit,
         "dashboard",
         status=status,
         project=task.project,
+        ended=task.ended,
+        version=task.version,
         queues=queue_titles,
         state=state,
-        figures=_figures(state),
-        bars=[_bar(queue_titles[queue.queue], queue) for queue in state.queues],
+        figures=_figures(visit, state),
+        bars=[_bar(visit, queue_titles[queue.queue], queue) for queue in state.queues],
         # Without the year.
         days=[(day[5:], answers) for day, answers in latest_days],
         gold=gold,
-        alerts=[_alert_sentence(alert, queue_titles) for alert in alerts(visit.db, visit.person, task.id)],
-        people=members(visit.db, visit.person, task.id),
-        roles=ROLES,
-        kinds=_KINDS,
-        exports=_EXPORTS,
-        days_valid=INVITATION_DAYS,
+        alerts=[
+            _alert_sentence(visit, alert, queue_titles) for alert in alerts(visit.db, visit.person, task.id)
+        ],
+        stuck=stuck_items(visit.db, visit.person, task.id),
+        flagged=flagged,
+        kinds=KINDS,
+        exports=[*EXPORTS, _SETUP],
         largest=LARGEST_UPLOAD // 1_000_000,
-        **{"link": "", "linked_role": "", "done": "", **parts},
+        **{"done": "", **parts},
     )
 
 
-def _imported_sentence(imported: Imported) -> str:
+def _imported_sentence(visit: Visit, imported: Imported) -> str:
     """What an import did, as a sentence."""
-    parts = [f"{counted(imported.added, 'text')} added"]
+    words = visit.words
+    parts = [words.counted("import.added", imported.added)]
     if imported.known:
-        parts.append(f"{counted(imported.known, 'text')} known before")
+        parts.append(words.counted("import.known", imported.known))
     if imported.elsewhere:
-        parts.append(f"{counted(imported.elsewhere, 'text')} of other queues left out")
+        parts.append(words.counted("import.elsewhere", imported.elsewhere))
     return "; ".join(parts) + "."
 
 
-def _figures(state: Progress) -> list[tuple[str, str]]:
+def _figures(visit: Visit, state: Progress) -> list[tuple[str, str]]:
     """The figures at the top of the dashboard."""
+    words = visit.words
     items = sum(queue.items for queue in state.queues)
     complete = sum(queue.complete for queue in state.queues)
     answers = sum(queue.answers for queue in state.queues)
@@ -186,37 +170,42 @@ def _figures(state: Progress) -> list[tuple[str, str]]:
     waiting_batches = state.batches.get("waiting", 0)
     ages = [queue.oldest for queue in state.queues if queue.oldest is not None]
     return [
-        ("Texts complete", f"{complete:,} of {items:,}"),
-        ("Answers", f"{answers:,}"),
-        ("Open conflicts", f"{open_conflicts:,}"),
-        ("Batches to inspect", f"{waiting_batches:,}"),
-        ("Oldest open text", age(max(ages)) if ages else "–"),
+        (words("dashboard.complete"), words("dashboard.of", n=f"{complete:,}", all=f"{items:,}")),
+        (words("dashboard.answers"), f"{answers:,}"),
+        (words("dashboard.open_conflicts"), f"{open_conflicts:,}"),
+        (words("dashboard.to_inspect"), f"{waiting_batches:,}"),
+        (words("dashboard.oldest"), age(words, max(ages)) if ages else "–"),
     ]
 
 
-def _bar(title: str, queue: QueueProgress) -> tuple[str, float, str]:
+def _bar(visit: Visit, title: str, queue: QueueProgress) -> tuple[str, float, str]:
     """A queue as a bar: its title, the share of answers that it has, and both in words."""
-    words = f"{queue.answers:,} of {queue.needed:,} answers"
+    words = visit.words
+    progress_words = words("dashboard.answers_of", n=f"{queue.answers:,}", all=f"{queue.needed:,}")
     if queue.oldest is not None:
-        words += f", oldest {age(queue.oldest)}"
+        progress_words += words("dashboard.and_oldest", age=age(words, queue.oldest))
     share = queue.answers / queue.needed if queue.needed else 0.0
-    return title, share, words
+    return title, share, progress_words
 
 
-def age(seconds: float) -> str:
+def age(words: Texts, seconds: float) -> str:
     """A time span in its largest unit."""
     for name, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= size:
-            return counted(int(seconds // size), name)
-    return "just now"
+            return words.counted(f"age.{name}", int(seconds // size))
+    return words("age.now")
 
 
-def _alert_sentence(alert: Alert, queue_titles: Mapping[str, str]) -> str:
+def _alert_sentence(visit: Visit, alert: Alert, queue_titles: Mapping[str, str]) -> str:
     """A drift alert as a sentence."""
+    words = visit.words
     who = f"{alert.name}, {queue_titles[alert.queue]}"
     if alert.before is None:
-        return f"{who}: scores {alert.now:.0f} of 100 on the latest {alert.answers} hidden gold texts."
-
-    what = "right on hidden gold" if alert.about == "gold" else "in agreement with the majority"
-    latest = f"{alert.now:.0%} of the latest {alert.answers} answers are {what}"
-    return f"{who}: {latest}, {alert.before:.0%} before."
+        return words("alert.gold_score", who=who, score=f"{alert.now:.0f}", n=alert.answers)
+    return words(
+        f"alert.{alert.about}",
+        who=who,
+        now=f"{alert.now:.0%}",
+        before=f"{alert.before:.0%}",
+        n=alert.answers,
+    )

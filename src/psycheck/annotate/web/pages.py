@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -10,8 +11,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 HERE: Final = Path(__file__).parent
-# Keys of labels; b, e, i, m, s, t and u are commands.
-KEYS: Final = "1234567890qwryopadfghjklzxcvn"
+# Keys of labels; b, e, g, i, m, s, t and u are commands.
+KEYS: Final = "1234567890qwryopadfhjklzxcvn"
+PATTERNS: Final = 8  # colours with their lines for evidence; more labels begin again
 _WORD: Final = re.compile(r"\S+")
 
 
@@ -43,6 +45,11 @@ def readable(name: str, titles: Mapping[str, str] | None = None) -> str:
     return title or name.replace("_", " ").capitalize()
 
 
+def utc(seconds: float) -> str:
+    """A time for readers without a script; the page's script shows it in local time."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
 @cache
 def _templates() -> Environment:
     jinja = Environment(
@@ -52,6 +59,6 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    jinja.filters |= {"pieces": pieces, "readable": readable}
-    jinja.globals |= {"hidden": hidden, "keys": KEYS}
+    jinja.filters |= {"pieces": pieces, "readable": readable, "utc": utc}
+    jinja.globals |= {"hidden": hidden, "keys": KEYS, "patterns": PATTERNS}
     return jinja

@@ -2,35 +2,28 @@
 
 from typing import Any, Final
 
-from fastapi import Request
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from psycheck.annotate.refusals import TooOften
-from psycheck.annotate.web.access import LoggedOut, Visit
+from psycheck.annotate.web.access import LoggedOut, Visit, words_for
 from psycheck.annotate.web.cookies import VISITOR
 from psycheck.annotate.web.pages import draw
+from psycheck.annotate.web.texts import Texts, languages
 from psycheck.core.errors import PsycheckError, StoreFailure
 
+# Pages that the navigation of a project shows, with the keys of their titles.
 _LINKS: Final = {
-    "GET /p/{project}": "Home",
-    "GET /p/{project}/batches": "Inspection",
-    "GET /p/{project}/conflicts": "Conflicts",
-    "GET /p/{project}/dashboard": "Dashboard",
+    "GET /p/{project}": "nav.home",
+    "GET /p/{project}/batches": "nav.inspection",
+    "GET /p/{project}/conflicts": "nav.conflicts",
+    "GET /p/{project}/dashboard": "nav.dashboard",
+    "GET /p/{project}/texts": "nav.texts",
+    "GET /p/{project}/members": "nav.members",
+    "GET /p/{project}/settings": "nav.settings",
 }
-_HEADINGS: Final = {
-    400: "This does not work",
-    403: "Not allowed",
-    404: "Not found",
-    405: "Not found",
-    409: "This has changed meanwhile",
-    413: "Too large",
-    422: "The request cannot be read",
-    429: "Too many attempts",
-    503: "Not available",
-}
-_NO_PAGE: Final = "There is no such page."
+_NO_PAGE: Final = (404, 405)
 
 
 def page(visit: Visit, template: str, /, *, status: int = 200, **parts: Any) -> HTMLResponse:
@@ -42,14 +35,15 @@ def page(visit: Visit, template: str, /, *, status: int = 200, **parts: Any) -> 
     return response
 
 
-def problem(error: PsycheckError) -> dict[str, Any]:
+def problem(visit: Visit, error: PsycheckError) -> dict[str, Any]:
     """An error as a page shows it; the place is only of use where files are."""
+    words = visit.words
     parts = []
     if error.allowed:
-        parts.append(f"Allowed: {error.allowed}")
+        parts.append(words("error.allowed", allowed=error.allowed))
     if error.do:
         parts.append(error.do)
-    return {"what": error.what, "parts": parts}
+    return {"what": words.or_same(f"code.{error.code}", error.what), "parts": parts}
 
 
 def go(address: str) -> RedirectResponse:
@@ -59,28 +53,25 @@ def go(address: str) -> RedirectResponse:
 
 def refused(request: Request, error: Exception) -> Response:
     """The page of an error that a person can do something about."""
+    words = words_for(request)
+    if isinstance(error, PsycheckError):
+        # For the line of the log.
+        request.scope["error_code"] = error.code
     if isinstance(error, LoggedOut):
         return _logged_out(request, error)
     if isinstance(error, StoreFailure):
-        return _error_page(503, "The database cannot be used at the moment.")
+        return _error_page(request, 503, words("error.database"))
     if isinstance(error, PsycheckError):
-        return _refusal_page(error)
-    if isinstance(error, RequestValidationError):
-        # A path that does not fit its pattern is a page that does not exist.
-        in_path = any(detail["loc"][0] == "path" for detail in error.errors())
-        return _error_page(404, _NO_PAGE) if in_path else _error_page(422, "A field has a wrong value.")
+        return _refusal_page(request, error)
     if isinstance(error, HTTPException):
-        no_page = error.status_code in (404, 405)
-        return _error_page(error.status_code, _NO_PAGE if no_page else str(error.detail))
-    return _error_page(
-        500,
-        "Something went wrong on the server. The owner of the server finds the place in its log.",
-    )
+        sentence = words("error.no_page") if error.status_code in _NO_PAGE else str(error.detail)
+        return _error_page(request, error.status_code, sentence)
+    return _error_page(request, 500, words("error.ours"))
 
 
-def sentence_of(words: str) -> str:
+def sentence_of(sentence: str) -> str:
     """The words of an error as a sentence, with a capital and a full stop."""
-    return words[:1].upper() + words[1:].rstrip(".") + "."
+    return sentence[:1].upper() + sentence[1:].rstrip(".") + "."
 
 
 def _logged_out(request: Request, error: LoggedOut) -> Response:
@@ -89,43 +80,62 @@ def _logged_out(request: Request, error: LoggedOut) -> Response:
         return Response(status_code=401, headers={"hx-redirect": "/login"})
     if request.method == "GET":
         return go("/login")
-    return _error_page(401, error.what)
+    return _error_page(request, 401, words_for(request).or_same(f"code.{error.code}", error.what))
 
 
-def _refusal_page(error: PsycheckError) -> HTMLResponse:
+def _refusal_page(request: Request, error: PsycheckError) -> HTMLResponse:
     """The page of a refusal, with what to do about it."""
     headers = None
     if isinstance(error, TooOften):
         headers = {"retry-after": str(int(error.after) + 1)}
-    sentences = f"{error.what}. {error.do}" if error.do else error.what
-    return _error_page(getattr(error, "status", 400), sentences, headers)
+    what = words_for(request).or_same(f"code.{error.code}", error.what)
+    sentences = f"{what}. {error.do}" if error.do else what
+    return _error_page(request, getattr(error, "status", 400), sentences, headers)
 
 
-def _error_page(status: int, sentence: str, headers: dict[str, str] | None = None) -> HTMLResponse:
-    heading = _HEADINGS.get(status, "Something went wrong")
-    content = draw("error", **_empty_frame(), heading=heading, sentence=sentence_of(sentence))
+def _error_page(
+    request: Request,
+    status: int,
+    sentence: str,
+    headers: dict[str, str] | None = None,
+) -> HTMLResponse:
+    words = words_for(request)
+    heading = words.or_same(f"heading.{status}", words("heading.other"))
+    frame = _empty_frame(words)
+    content = draw("error", **frame, heading=heading, sentence=sentence_of(sentence))
     return HTMLResponse(content, status_code=status, headers=headers)
 
 
-def _empty_frame() -> dict[str, Any]:
+def _empty_frame(words: Texts) -> dict[str, Any]:
     """What stands around the content of a page for nobody in particular."""
-    return {"links": [], "user": "", "role": "", "problem": None, "here": "", "csrf": ""}
+    return {
+        "t": words,
+        "languages": languages(),
+        "links": [],
+        "user": "",
+        "role": "",
+        "problem": None,
+        "here": "",
+        "csrf": "",
+    }
 
 
 def _frame(visit: Visit) -> dict[str, Any]:
     """What every page shows around its content."""
-    frame = _empty_frame()
+    words = visit.words
+    frame = _empty_frame(words)
     frame["here"] = visit.request.url.path
     if visit.session is not None:
         frame["user"] = visit.person.name
 
     membership = visit.membership
     if membership is not None:
-        pages = {route: title for route, title in _LINKS.items() if visit.may(route)}
-        frame["links"] = [
-            (route.removeprefix("GET ").format(project=membership.name), title)
-            for route, title in pages.items()
-        ]
+        links = []
+        for route, title_key in _LINKS.items():
+            if visit.may(route):
+                address = route.removeprefix("GET ").format(project=membership.name)
+                links.append((address, words(title_key)))
+        frame["links"] = links
         frame["role"] = membership.role
         frame["project_title"] = membership.title
     return frame

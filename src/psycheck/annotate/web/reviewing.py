@@ -1,10 +1,9 @@
-"""Routes of reviewers, who inspect samples of batches, and of adjudicators, who resolve conflicts."""
+"""Pages of reviewers, who inspect samples of batches, and of adjudicators, who resolve conflicts."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, Literal
 
-from fastapi import APIRouter
-from markupsafe import Markup
 from starlette.responses import Response
 
 from psycheck.annotate.adjudication import Conflict, conflict, conflicts, resolve
@@ -19,18 +18,26 @@ from psycheck.annotate.inspection import (
     inspected,
     reject,
 )
-from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import Outdated
-from psycheck.annotate.web.access import Admitted, Number, Visit, no_page
-from psycheck.annotate.web.answering import asked, choices, queue_title, read_answers, spoken, titles
+from psycheck.annotate.web.access import Visit, no_page
+from psycheck.annotate.web.answering import (
+    LabelRow,
+    form_parts,
+    label_rows,
+    marked,
+    queue_title,
+    read_answers,
+    spoken,
+    titles,
+)
 from psycheck.annotate.web.respond import go, page, problem
+from psycheck.annotate.web.texts import Texts
 
-router = APIRouter()
 _MOST_SHOWN: Final = 50
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-@router.get("/p/{project}/batches")
-def all_batches(visit: Admitted) -> Response:
+def all_batches(visit: Visit) -> Response:
     """The batches that wait for inspection, and those that were inspected."""
     task = visit.task()
     return page(
@@ -39,53 +46,53 @@ def all_batches(visit: Admitted) -> Response:
         project=task.project,
         waiting=_batches(visit, "waiting"),
         past=[*_batches(visit, "rejected"), *_batches(visit, "accepted")],
-        queues={queue: queue_title(task, queue) for queue in task.queues},
+        queues={queue: queue_title(task, queue, visit.words) for queue in task.queues},
     )
 
 
-@router.post("/p/{project}/batches")
-def close(visit: Admitted) -> Response:
+def close(visit: Visit) -> Response:
     """Close the batches that are not full, so that they can be inspected."""
     close_batches(visit.db, visit.person, visit.member.project)
     return go(f"/p/{visit.member.name}/batches")
 
 
-@router.get("/p/{project}/batches/{batch}")
-def one_batch(visit: Admitted, batch: Number) -> Response:
-    """The sample of a batch, with forms to correct it."""
+def one_batch(visit: Visit, batch: int) -> Response:
+    """A batch: which of its sampled texts are inspected, and then how the answers compare."""
     return _batch_page(visit, batch)
 
 
-@router.post("/p/{project}/batches/{batch}/{assignment}")
-def correct_one(visit: Admitted, batch: Number, assignment: Number) -> Response:
-    """Save what one inspected answer should have been, and go to the next one."""
-    batch_shown, sample = _inspected(visit, batch)
-    if assignment not in {answer.assignment for answer in sample}:
+def one_answer(visit: Visit, batch: int, assignment: int) -> Response:
+    """A sampled text, to be answered by the reviewer, who does not see what the annotator said."""
+    return _answer_page(visit, batch, assignment)
+
+
+def correct_one(visit: Visit, batch: int, assignment: int) -> Response:
+    """Save what is right for a sampled text, and go to the next one."""
+    shown_batch, sample = _inspected(visit, batch)
+    if assignment not in {drawn.assignment for drawn in sample}:
         raise no_page()
-    correct(visit.db, visit.person, assignment, read_answers(visit, visit.task(), batch_shown.queue))
+    correct(visit.db, visit.person, assignment, read_answers(visit, visit.task(), shown_batch.queue))
 
-    uncorrected = [answer.assignment for answer in sample if answer.corrected is None]
+    uncorrected = [drawn.assignment for drawn in sample if drawn.corrected is None]
     left = [assignment_id for assignment_id in uncorrected if assignment_id != assignment]
-    anchor = f"a{left[0]}" if left else "finish"
-    return go(f"/p/{visit.member.name}/batches/{batch}#{anchor}")
+    address = f"/p/{visit.member.name}/batches/{batch}"
+    return go(f"{address}/{left[0]}" if left else f"{address}#finish")
 
 
-@router.post("/p/{project}/batches/{batch}")
-def finish(visit: Admitted, batch: Number) -> Response:
+def finish(visit: Visit, batch: int) -> Response:
     """Score a batch by the corrections, or reject it without a score."""
     _inspected(visit, batch)
     try:
         if visit.field("decision") == "reject":
             reject(visit.db, visit.person, batch)
-        else:
-            finish_inspection(visit.db, visit.person, batch)
+        elif finish_inspection(visit.db, visit.person, batch).state == "waiting":
+            return _batch_page(visit, batch, done=visit.words("batch.drew_more"))
     except Outdated as error:
-        return _batch_page(visit, batch, status=error.status, problem=problem(error))
+        return _batch_page(visit, batch, status=error.status, problem=problem(visit, error))
     return go(f"/p/{visit.member.name}/batches")
 
 
-@router.get("/p/{project}/conflicts")
-def open_conflicts(visit: Admitted) -> Response:
+def open_conflicts(visit: Visit) -> Response:
     """The items in conflict."""
     project_id = visit.member.project
     # One more than the page shows tells whether there are more.
@@ -101,33 +108,32 @@ def open_conflicts(visit: Admitted) -> Response:
     )
 
 
-@router.get("/p/{project}/conflicts/{item}")
-def one_conflict(visit: Admitted, item: Number) -> Response:
+def one_conflict(visit: Visit, item: int) -> Response:
     """An item in conflict with the answers, without names, and the form of the adjudicator."""
     task = visit.task()
     item_in_conflict = _conflict(visit, item)
     all_answers = item_in_conflict.given
+    names = [visit.words("conflict.annotator", letter=letter) for letter in _LETTERS[: len(all_answers)]]
 
-    label_titles = titles(task)
-    rows = []
-    for label in task.labels(item_in_conflict.queue):
-        if any(answers.marks.get(label) for answers in all_answers):
-            rows.append((label_titles[label], [_mark_in_words(answers, label) for answers in all_answers]))
-
+    prefilled = item_in_conflict.resolved or _agreed(all_answers)
+    if prefilled is not None:
+        prefilled = replace(prefilled, identifying=item_in_conflict.flagged)
+    rows = label_rows(task, item_in_conflict.queue)
     return page(
         visit,
         "conflict",
-        **asked(task, item_in_conflict.queue, item_in_conflict.text),
+        **{
+            **form_parts(visit, task, item_in_conflict.queue, item_in_conflict.text, prefilled),
+            "identifying": item_in_conflict.flagged,
+        },
         item=item,
-        text=item_in_conflict.text,
-        names=[f"Annotator {letter}" for letter in "ABCDEFGHIJ"[: len(all_answers)]],
-        rows=rows,
-        chosen=choices(item_in_conflict.resolved or _agreed(all_answers), task),
+        names=names,
+        rows=_compared(visit, all_answers, rows),
+        evidence=_evidence_of(names, all_answers, rows, item_in_conflict.text),
     )
 
 
-@router.post("/p/{project}/conflicts/{item}")
-def resolve_one(visit: Admitted, item: Number) -> Response:
+def resolve_one(visit: Visit, item: int) -> Response:
     """Save the adjudicated answer and go to the next conflict."""
     item_in_conflict = _conflict(visit, item)
     answers = read_answers(visit, visit.task(), item_in_conflict.queue)
@@ -136,20 +142,6 @@ def resolve_one(visit: Admitted, item: Number) -> Response:
     address = f"/p/{visit.member.name}/conflicts"
     left = conflicts(visit.db, visit.person, visit.member.project, most=1)
     return go(f"{address}/{left[0]}" if left else address)
-
-
-def marked(text: str, answers: Answers) -> Markup:
-    """A text with its evidence spans marked; where spans overlap, their union is."""
-    parts = []
-    end = 0
-    for span in sorted(answers.spans, key=lambda span: span.start):
-        start = max(span.start, end)
-        if span.stop > start:
-            parts.append(Markup.escape(text[end:start]))
-            parts.append(Markup("<mark>{}</mark>").format(text[start : span.stop]))
-            end = span.stop
-    parts.append(Markup.escape(text[end:]))
-    return Markup("").join(parts)
 
 
 def _batches(visit: Visit, state: Literal["waiting", "accepted", "rejected"]) -> list[Batch]:
@@ -174,39 +166,112 @@ def _conflict(visit: Visit, item_id: int) -> Conflict:
 
 
 def _batch_page(visit: Visit, batch_id: int, status: int = 200, **parts: object) -> Response:
-    """The page of a batch, with a form for each answer of its sample."""
+    """The page of a batch: its sampled texts, those that were inspected with both answers."""
     task = visit.task()
     batch, sample = _inspected(visit, batch_id)
+    rows = label_rows(task, batch.queue)
     label_titles = titles(task)
+    next_uninspected = next((drawn.assignment for drawn in sample if drawn.corrected is None), None)
     return page(
         visit,
         "batch",
         status=status,
-        **asked(task, batch.queue),
-        batch=batch,
-        samples=[_sample(answer, task, label_titles) for answer in sample],
-        left=sum(answer.corrected is None for answer in sample),
-        may_reject=visit.member.role == "owner",
-        **parts,
+        **{
+            "project": task.project,
+            "batch": batch,
+            "samples": [_sample(visit, drawn, rows, label_titles) for drawn in sample],
+            "left": sum(drawn.corrected is None for drawn in sample),
+            "next_answer": next_uninspected,
+            "may_reject": visit.member.role == "owner",
+            "done": "",
+            **parts,
+        },
     )
 
 
-def _sample(answer: Inspected, task: Task, label_titles: Mapping[str, str]) -> dict[str, Any]:
-    """An answer drawn for inspection, as the page of its batch shows it."""
-    return {
-        "assignment": answer.assignment,
-        "text": marked(answer.text, answer.given),
-        "given": spoken(answer.given, label_titles),
-        "identifying": answer.given.identifying,
-        "chosen": choices(answer.corrected or answer.given, task),
-        "inspected": answer.corrected is not None,
-    }
+def _answer_page(visit: Visit, batch_id: int, assignment_id: int) -> Response:
+    """The form about a sampled text; what the reviewer said before, never what the annotator said."""
+    task = visit.task()
+    batch, sample = _inspected(visit, batch_id)
+    for number, drawn in enumerate(sample, 1):
+        if drawn.assignment == assignment_id:
+            return page(
+                visit,
+                "inspect",
+                **form_parts(visit, task, batch.queue, drawn.text, drawn.corrected),
+                batch=batch,
+                number=number,
+                samples=len(sample),
+                assignment=assignment_id,
+            )
+    raise no_page()
 
 
-def _mark_in_words(answers: Answers, label: str) -> str:
+def _sample(
+    visit: Visit,
+    drawn: Inspected,
+    rows: Sequence[LabelRow],
+    label_titles: Mapping[str, str],
+) -> dict[str, Any]:
+    """A sampled text, as the page of its batch shows it; both answers once it is inspected."""
+    shown: dict[str, Any] = {"assignment": drawn.assignment, "inspected": drawn.corrected is not None}
+    if drawn.corrected is not None and drawn.given is not None:
+        words = visit.words
+        shown |= {
+            "by_annotator": marked(drawn.text, drawn.given, rows),
+            "by_reviewer": marked(drawn.text, drawn.corrected, rows),
+            "given": spoken(drawn.given, label_titles, words),
+            "right": spoken(drawn.corrected, label_titles, words),
+            "agree": dict(drawn.given.marks) == dict(drawn.corrected.marks),
+            "flagged": drawn.flagged,
+        }
+    return shown
+
+
+def _compared(
+    visit: Visit,
+    all_answers: Sequence[Answers],
+    rows: Sequence[LabelRow],
+) -> list[tuple[str, list[str]]]:
+    """A row per label that anybody marked, with what each annotator said, and one for the flag."""
+    words = visit.words
+    compared = []
+    for row in rows:
+        if any(answers.marks.get(row.name) for answers in all_answers):
+            compared.append(
+                (row.title, [_mark_in_words(answers, row.name, words) for answers in all_answers])
+            )
+    if any(answers.identifying for answers in all_answers):
+        flags = [words("label.yes") if answers.identifying else words("label.no") for answers in all_answers]
+        compared.append((words("work.identifying"), flags))
+    return compared
+
+
+def _evidence_of(
+    names: Sequence[str],
+    all_answers: Sequence[Answers],
+    rows: Sequence[LabelRow],
+    text: str,
+) -> list[dict[str, Any]]:
+    """What each annotator marked, so that the adjudicator can take it over."""
+    row_of = {row.name: row for row in rows}
+    return [
+        {
+            "annotator": name,
+            "row": row_of[span.label],
+            "quote": text[span.start : span.stop],
+            "span": {"label": span.label, "start": span.start, "end": span.stop},
+        }
+        for name, answers in zip(names, all_answers, strict=True)
+        for span in answers.spans
+    ]
+
+
+def _mark_in_words(answers: Answers, label: str, words: Texts) -> str:
     if not answers.marks.get(label):
-        return "no"
-    return answers.status.get(label, "yes")
+        return words("label.no")
+    status = answers.status.get(label)
+    return words("label.yes") if status is None else words(f"label.{status}")
 
 
 def _agreed(all_answers: Sequence[Answers]) -> Answers | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from psycheck.annotate.database import Database
-from psycheck.annotate.web.guard import LOOPBACK
+from psycheck.annotate.web.guard import LARGEST_HEADERS, LOOPBACK
 from psycheck.core.errors import BadInput, library
 
 PORT: Final = 8420
@@ -25,6 +25,7 @@ class Serving:
     behind_proxy: bool = False
     insecure: bool = False
     names: tuple[str, ...] = ()
+    proxies: str = "127.0.0.1,::1"  # addresses of proxies that are trusted, separated by commas
 
     def __post_init__(self) -> None:
         """Refuse to send passwords and posts over a network in the clear."""
@@ -84,20 +85,36 @@ def serve(
 ) -> None:  # pragma: no cover - runs in a process of its own
     """Serve until interrupted; `accounts` (name, role, password) are shown at the log-in of a demo."""
     uvicorn = library("uvicorn", "the annotation server", "annotate")
-    library("fastapi", "the annotation server", "annotate")
+    library("starlette", "the annotation server", "annotate")
     from psycheck.annotate.web.app import create_app
+    from psycheck.annotate.web.connections import PatientProtocol
 
-    logging.getLogger("psycheck.annotate").setLevel(logging.INFO)
+    configure_log()
     uvicorn.run(
         create_app(database, serving.host_names, accounts),
         host=serving.host,
         port=serving.port,
+        http=PatientProtocol,
+        h11_max_incomplete_event_size=LARGEST_HEADERS,
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
         proxy_headers=serving.behind_proxy,
-        forwarded_allow_ips="127.0.0.1,::1",
+        forwarded_allow_ips=serving.proxies,
         server_header=False,
         access_log=False,  # addresses of pages hold one-time tokens
-        log_level="warning",
+        log_config=None,
         timeout_keep_alive=30,
     )
+
+
+def configure_log() -> None:
+    """Write a line per request, and what uvicorn warns of, to standard error."""
+    from psycheck.annotate.web.guard import LOG, RequestFormatter
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(RequestFormatter())
+    for name, level in ((LOG.name, logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(level)
+        logger.propagate = False

@@ -7,10 +7,9 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from psycheck.audits.direct_bias.word_lists import Asked, AskedList, Spoken, Target
-from psycheck.core.arrays import FloatArray, IntArray
+from psycheck.core.arrays import BoolArray, FloatArray, IntArray
 from psycheck.core.audit import Judgement
 from psycheck.core.errors import BadInput
 from psycheck.core.finding import Finding
@@ -65,7 +64,8 @@ class Biasing:
                 code="bias.strictness-not-positive",
                 allowed="above 0; the paper uses 1",
             )
-        for name, least in (("pool", 1), ("random_lists", 1), ("seed", 0)):
+        least_numbers = {"pool": 1, "random_lists": 1, "seed": 0}
+        for name, least in least_numbers.items():
             if getattr(self, name) < least:
                 raise BadInput(
                     f"'{name}' is below {least}",
@@ -93,16 +93,19 @@ class Embedded:
         """The vectors of some words, (n, d)."""
         if not spoken:
             return self._vectors[:0]
-        return self._vectors[[self._rows[word] for word in spoken]]
+        rows = [self._rows[word] for word in spoken]
+        return self._vectors[rows]
 
-    def known(self, spoken: Sequence[Spoken]) -> NDArray[np.bool_]:
+    def known(self, spoken: Sequence[Spoken]) -> BoolArray:
         """Which of them have a direction, (n,)."""
-        has_direction: NDArray[np.bool_] = np.linalg.norm(self.of(spoken), axis=1) > 0
+        lengths = np.linalg.norm(self.of(spoken), axis=1)
+        has_direction: BoolArray = lengths > 0  # false for NaN, too
         return has_direction
 
     def of_known(self, spoken: Sequence[Spoken]) -> FloatArray:
         """The vectors of those that have a direction."""
-        vectors: FloatArray = self.of(spoken)[self.known(spoken)]
+        has_direction = self.known(spoken)
+        vectors: FloatArray = self.of(spoken)[has_direction]
         return vectors
 
 
@@ -121,14 +124,16 @@ def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Bias
             allowed=f"{FEWEST_PAIRS} pairs or more, such as she and he, woman and man",
             do="use vectors of English words; check that the file is the right one",
         )
+    first_words, second_words = zip(*pairs, strict=True)
     judging = _Judging(
         vectors=vectors,
         how=how,
-        first=vectors.of([pair[0] for pair in pairs]),
-        second=vectors.of([pair[1] for pair in pairs]),
+        first=vectors.of(first_words),
+        second=vectors.of(second_words),
         female=vectors.of_known(request.female),
         male=vectors.of_known(request.male),
     )
+    # One direction for all lists, so that their figures can be compared.
     axis = judging.axis(how.centring, how.lengths)
 
     findings: list[Finding] = list(judging.direction(request, where))
@@ -143,10 +148,20 @@ def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Bias
                 allowed="words of the language and spelling of the vectors",
                 do="check the spelling in the list, or choose other vectors",
             )
-        findings += _list_findings(judging, asked_list, values, axis, request, {**where, "list": name})
+        findings += _list_findings(
+            judging,
+            asked_list,
+            values,
+            axis,
+            request,
+            where={**where, "list": name},
+        )
         tables.append(_word_table(name, asked_list, values))
+
+    # Over all lists, so only now.
     findings += _adjusted(findings)
-    words = pl.concat(tables).with_columns(pl.col("cosine").fill_nan(None))
+    all_words = pl.concat(tables)
+    words = all_words.with_columns(pl.col("cosine").fill_nan(None))
     return Judgement(tuple(findings), {"words": words})
 
 
@@ -166,9 +181,10 @@ def _list_findings(
     # Direct Bias with other gender directions: how much the figure depends on that choice.
     known_vectors = judging.vectors.of(asked_list.own)[is_known]
     for centring, lengths in VARIANTS:
-        variant_cosines = cosines(known_vectors, judging.axis(centring, lengths))
-        here = {**where, "centring": centring, "lengths": lengths}
-        yield judging.mean_size("direct_bias_variant", variant_cosines, here)
+        variant_axis = judging.axis(centring, lengths)
+        variant_cosines = cosines(known_vectors, variant_axis)
+        where_of_variant = {**where, "centring": centring, "lengths": lengths}
+        yield judging.mean_size("direct_bias_variant", variant_cosines, where_of_variant)
 
     yield from judging.neighbours(asked_list, request.contrast, where, topics)
 
@@ -206,7 +222,8 @@ class _Judging:
 
     def axis(self, centring: Centring, lengths: Lengths) -> FloatArray:
         """The gender direction, (d,)."""
-        vector = paired_axis(*self.sides(lengths), centring=centring).vector
+        first, second = self.sides(lengths)
+        vector = paired_axis(first, second, centring=centring).vector
         if not np.isfinite(vector).all():
             raise BadInput(
                 "the gender pairs have the same vectors, so there is no direction between them",
@@ -218,14 +235,28 @@ class _Judging:
         """Shares of variance of all components (section 5), and the same for pairs of random words."""
         how = self.how
         n = len(self.first)
-        axis = paired_axis(*self.sides(how.lengths), centring=how.centring)
-        chance = self._random_shares(request, n)
-        counts = {"pairs": len(request.pairs), "known": n, "agreeing": axis.agreeing}
-        for k, share in enumerate(axis.shares):
-            here = {**where, "component": str(k + 1), "centring": how.centring, "lengths": how.lengths}
-            yield Finding("explained_variance", float(share), n, None, here, counts)
-            if k < len(chance) and math.isfinite(chance[k]):
-                yield Finding("explained_variance_chance", float(chance[k]), n, None, here)
+        first, second = self.sides(how.lengths)
+        axis = paired_axis(first, second, centring=how.centring)
+        random_shares = self._random_shares(request, n)
+        counts = {
+            "pairs": len(request.pairs),
+            "known": n,
+            "agreeing": axis.agreeing,
+        }
+        for component, share in enumerate(axis.shares, start=1):
+            where_of_component = {
+                **where,
+                "component": str(component),
+                "centring": how.centring,
+                "lengths": how.lengths,
+            }
+            yield Finding("explained_variance", float(share), n, None, where_of_component, counts)
+
+            # Too few random words give fewer components, or none.
+            random_share = random_shares[component - 1 : component]
+            if np.isfinite(random_share).any():
+                chance = float(random_share[0])
+                yield Finding("explained_variance_chance", chance, n, None, where_of_component)
 
     def _random_shares(self, request: Asked, pairs: int) -> FloatArray:
         """The shares of variance of as many pairs of random words, from the words of the first list."""
@@ -251,7 +282,10 @@ class _Judging:
         projections = values[is_known]
         n = len(projections)
         targets = [asked_list.listed.targets[k] for k in np.flatnonzero(is_known)]
-        random = cosines(self.vectors.of(asked_list.random), axis)[topics]  # (lists, n)
+        random_cosines = cosines(self.vectors.of(asked_list.random), axis)
+        random_lists = random_cosines[topics]  # (lists, n)
+
+        # An interval with 0 inside leaves open which gender the words are closer to.
         ends = _or_none(words_interval(projections))
         is_direction_clear = ends is not None and ends[0] * ends[1] > 0
         flags = () if is_direction_clear else ("direction_unclear",)
@@ -260,7 +294,10 @@ class _Judging:
         counts = {"words": len(values), "known": n, "missing": len(values) - n}
         examples = tuple(targets[k].word for k in carriers(projections, CARRIERS))
         yield replace(size, counts=counts, examples=examples, flags=flags)
-        size_test = list_test(float(how.sizes(projections).mean()), how.sizes(random).mean(axis=1))
+
+        mean_size = float(how.sizes(projections).mean())
+        random_sizes = how.sizes(random_lists).mean(axis=1)
+        size_test = list_test(mean_size, random_sizes)
         yield from _chance("direct_bias", size_test, n, where)
 
         mean = float(projections.mean())
@@ -269,28 +306,40 @@ class _Judging:
             "towards_male": int((projections < 0).sum()),
         }
         yield Finding("signed_mean", mean, n, ends, size.where, sides, (), flags)
-        side_test = list_test(mean, random.mean(axis=1), two_sided=True)
+        side_test = list_test(mean, random_lists.mean(axis=1), two_sided=True)
         yield from _chance("signed_mean", side_test, n, where)
 
         yield from self._by_symptom(targets, projections, where)
-        for k in carriers(projections, n):
-            here = {**where, "word": targets[k].word}
-            if targets[k].symptom:
-                here["symptom"] = targets[k].symptom
-            yield Finding("projection", float(projections[k]), 1, None, here)
+        yield from _words_of_list(targets, projections, where)
 
     def _by_symptom(
-        self, targets: Sequence[Target], projections: FloatArray, where: Mapping[str, str]
+        self,
+        targets: Sequence[Target],
+        projections: FloatArray,
+        where: Mapping[str, str],
     ) -> Iterator[Finding]:
         """Direct Bias of the words of each symptom."""
-        for symptom in dict.fromkeys(target.symptom for target in targets if target.symptom):
-            of_symptom = projections[[target.symptom == symptom for target in targets]]
-            yield self.mean_size("direct_bias_symptom", of_symptom, {**where, "symptom": symptom})
+        symptoms = [target.symptom for target in targets]
+        for symptom in dict.fromkeys(symptoms):
+            if not symptom:
+                continue
+            is_of_symptom = [name == symptom for name in symptoms]
+            where_of_symptom = {**where, "symptom": symptom}
+            yield self.mean_size(
+                "direct_bias_symptom",
+                projections[is_of_symptom],
+                where_of_symptom,
+            )
 
     def neighbours(
-        self, asked_list: AskedList, contrast: Sequence[Spoken], where: Mapping[str, str], topics: IntArray
+        self,
+        asked_list: AskedList,
+        contrast: Sequence[Spoken],
+        where: Mapping[str, str],
+        topics: IntArray,
     ) -> Iterator[Finding]:
         """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
+        # In SEAT's plain sentence: both sides of the comparison stand in the same one.
         targets = self.vectors.of_known(asked_list.plain)
         attributes = {"female": len(self.female), "male": len(self.male)}
         if not len(targets) or not all(attributes.values()):
@@ -301,9 +350,13 @@ class _Judging:
         distances = distances[~np.isnan(distances)]
         n = len(distances)
         mean = float(distances.mean())
-        yield Finding("rnd", mean, n, _or_none(words_interval(distances)), where, attributes)
-        random_means = self._norm_distances(asked_list.random_plain)[topics].mean(axis=1)
-        yield from _chance("rnd", list_test(mean, random_means, two_sided=True), n, where)
+        ends = _or_none(words_interval(distances))
+        yield Finding("rnd", mean, n, ends, where, attributes)
+
+        random_distances = self._norm_distances(asked_list.random_plain)
+        random_means = random_distances[topics].mean(axis=1)
+        side_test = list_test(mean, random_means, two_sided=True)
+        yield from _chance("rnd", side_test, n, where)
 
     def _weat(
         self,
@@ -314,6 +367,7 @@ class _Judging:
         attributes: Mapping[str, int],
     ) -> Iterator[Finding]:
         """WEAT of the targets, (n, d), against the words of the contrast that the list does not hold."""
+        # A word on both sides would pull them together.
         listed_words = {target.word.casefold() for target in asked_list.listed.targets}
         contrast_words = [word for word in contrast if word.word.casefold() not in listed_words]
         contrast_vectors = self.vectors.of_known(contrast_words)
@@ -326,31 +380,60 @@ class _Judging:
             seed=self.how.seed,
         )
         n = len(targets) + len(contrast_vectors)
-        here = {**where, "against": "physical illness"}
-        counts = {"targets": len(targets), "contrast": len(contrast_vectors), **attributes}
-        yield Finding("weat_effect", weat.effect, n, _or_none(weat.interval), here, counts)
-        yield Finding("weat_p", weat.p_two_sided, n, None, here)
+        where_of_contrast = {**where, "against": "physical illness"}
+        counts = {
+            "targets": len(targets),
+            "contrast": len(contrast_vectors),
+            **attributes,
+        }
+        ends = _or_none(weat.interval)
+        yield Finding("weat_effect", weat.effect, n, ends, where_of_contrast, counts)
+        yield Finding("weat_p", weat.p_two_sided, n, None, where_of_contrast)
 
     def _norm_distances(self, words: Sequence[Spoken]) -> FloatArray:
         """The relative norm distance of each word, (n,); NaN where it is not known."""
-        return association.norm_distances(self.vectors.of(words), self.female, self.male)
+        vectors = self.vectors.of(words)
+        return association.norm_distances(vectors, self.female, self.male)
 
     def mean_size(self, measure: str, values: FloatArray, where: Mapping[str, str]) -> Finding:
         """Direct Bias of some words, and the side that they lean to."""
-        here = {**where, "direction": "F" if values.mean() > 0 else "M"}
+        direction = "F" if values.mean() > 0 else "M"
         value = association.direct_bias(values, strictness=self.how.strictness)
         ends = _or_none(words_interval(self.how.sizes(values)))
-        return Finding(measure, value, len(values), ends, here)
+        where_with_side = {**where, "direction": direction}
+        return Finding(measure, value, len(values), ends, where_with_side)
 
     def topics(self, asked_list: AskedList, size: int) -> IntArray:
         """Random lists as rows of its random words, (k, size); none where too few of the words are known."""
-        is_known = self.vectors.known(asked_list.random) & self.vectors.known(asked_list.random_plain)
-        rows = np.flatnonzero(is_known)
+        # Known both ways, so that all tests of a list use the same random lists.
+        has_sentence = self.vectors.known(asked_list.random)
+        has_word = self.vectors.known(asked_list.random_plain)
+        rows = np.flatnonzero(has_sentence & has_word)
         if len(rows) < FEWEST_RANDOM:
             rows = rows[:0]
-        pool = self.vectors.of([asked_list.random[row] for row in rows])
-        lists = association.neighbourhoods(pool, size, lists=self.how.random_lists, seed=self.how.seed)
+
+        known_words = [asked_list.random[row] for row in rows]
+        lists = association.neighbourhoods(
+            self.vectors.of(known_words),
+            size,
+            lists=self.how.random_lists,
+            seed=self.how.seed,
+        )
         return rows[lists]
+
+
+def _words_of_list(
+    targets: Sequence[Target],
+    projections: FloatArray,
+    where: Mapping[str, str],
+) -> Iterator[Finding]:
+    """The cosine of each word, those that carry most of Direct Bias first."""
+    for place in carriers(projections, len(projections)):
+        target = targets[place]
+        where_of_word = {**where, "word": target.word}
+        if target.symptom:
+            where_of_word["symptom"] = target.symptom
+        yield Finding("projection", float(projections[place]), 1, None, where_of_word)
 
 
 def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
@@ -369,7 +452,8 @@ def _adjusted(findings: Sequence[Finding]) -> list[Finding]:
     lists_needed = math.floor(tested / ALPHA + 1e-9)
 
     adjusted: list[Finding] = []
-    for test, p in zip(tests, holm([test.value for test in tests]), strict=True):
+    p_values = holm([test.value for test in tests])
+    for test, p in zip(tests, p_values, strict=True):
         has_too_few = test.tested and test.counts["lists"] < lists_needed
         adjusted.append(
             replace(
@@ -384,4 +468,6 @@ def _adjusted(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _or_none(interval: Interval) -> Interval | None:
-    return None if any(math.isnan(end) for end in interval) else interval
+    """The interval, None where one of its ends is not known."""
+    is_unknown = any(math.isnan(end) for end in interval)
+    return None if is_unknown else interval

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from psycheck.core.finding import Finding, spreadsheet_safe
@@ -19,6 +20,8 @@ from psycheck.report.studies.published_figures import interval_of, over_seeds, p
 from psycheck.report.tables import Table, table_of
 
 TRAINED_ON, AUGMENTED, CONTROL, GROUNDED = "trained_on", "augmented", "control", "grounded"
+UNCHANGED = "plain"  # the arm of the model as it was
+DEV = "dev"
 RANKING = "ranking"  # the decision of figures that need no threshold
 PLACES = {"in_distribution": "on its own corpus", "out_of_distribution": "on the others"}
 DECISIONS = {
@@ -53,7 +56,7 @@ def verdict(run: Run) -> Sequence[Headline]:
     """The headlines of `improve`; with swapped texts those of an audit."""
     if run.plan.get("augment") == "gender":
         return audit_page.verdict(run)
-    return improvement_headlines(run.findings)
+    return improvement_headlines(run.findings, str(run.plan.get("threshold_command", "")))
 
 
 PAGE = Page(draw=pages, verdict=verdict)
@@ -114,20 +117,21 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
     return tables
 
 
-def improvement_headlines(findings: Sequence[Finding]) -> list[Headline]:
-    """How the arm that learned changes macro-F1 at 0.5 on the other corpora, or else on its own.
+def improvement_headlines(findings: Sequence[Finding], command: str = "") -> list[Headline]:
+    """What a threshold gives the unchanged model, and what the arm that learned adds on the other corpora.
 
-    An arm that decides from symptoms is meant to rank better, so it is judged by AUC.
+    Both at their dev thresholds, so that a shifted threshold is not taken for learning. An arm that decides
+    from symptoms is meant to rank better, so it is judged by AUC. `command` sets the threshold.
     """
     changes = _tested_changes(findings)
     arm = _arm_to_judge(changes)
-    decision = RANKING if arm == GROUNDED else "0.5"
+    decision = RANKING if arm == GROUNDED else DEV
     # The other corpora tell more than the one that the arm learned from.
     for place in ("out_of_distribution", "in_distribution"):
         changes_there = [change for change in changes if place in change.flags]
         by_arm = grouped(changes_there, by("arm", "decision"))
         if (arm, decision) in by_arm:
-            return _changes_of_arm(arm, decision, by_arm)
+            return _changes_of_arm(arm, decision, by_arm, command)
     return [headline("improve.nothing")]
 
 
@@ -137,8 +141,8 @@ def _tested_changes(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _arm_to_judge(changes: Sequence[Finding]) -> str:
-    """The arm that learned something, or else the first; empty if there is none."""
-    arms = unique(change.where["arm"] for change in changes)
+    """The arm that learned something, or else the first that was trained; empty if there is none."""
+    arms = [arm for arm in unique(change.where["arm"] for change in changes) if arm != UNCHANGED]
     for arm in (AUGMENTED, GROUNDED):
         if arm in arms:
             return arm
@@ -146,9 +150,12 @@ def _arm_to_judge(changes: Sequence[Finding]) -> str:
 
 
 def _changes_of_arm(
-    arm: str, decision: str, by_arm: Mapping[tuple[str, ...], Sequence[Finding]]
+    arm: str,
+    decision: str,
+    by_arm: Mapping[tuple[str, ...], Sequence[Finding]],
+    command: str,
 ) -> list[Headline]:
-    """What an arm changes, and what else could explain a gain."""
+    """What a threshold changes, what an arm changes beyond it, and what else could explain a gain."""
     changes = by_arm[arm, decision]
     rises = any(_rises(change) for change in changes)
     falls = any(_falls(change) for change in changes)
@@ -159,24 +166,50 @@ def _changes_of_arm(
         (False, False): "improve.not_shown",
     }[rises, falls]
 
-    figure = "AUC" if decision == RANKING else "macro-F1 at 0.5"
-    sizes = [f"by {plain(change)} on {change.where['corpus']}" for change in changes]
-    headlines = [
-        headline(
-            rule,
-            changes,
-            arm=arm,
-            figure=figure,
-            changes=listed(sizes),
-        )
-    ]
-    control = by_arm.get((CONTROL, "0.5"), ())
-    if rises and any(_rises(change) for change in control):
+    threshold_helps = _threshold_headlines(by_arm, command)
+    is_ranking = decision == RANKING
+    of_arm = headline(
+        rule,
+        changes,
+        arm=arm,
+        figure="AUC" if is_ranking else "macro-F1",
+        bar="" if is_ranking else ", with both models at their dev thresholds",
+        changes=_listed_changes(changes),
+    )
+    if rises:
+        return [*threshold_helps, of_arm, *_other_explanations(arm, by_arm)]
+    if not threshold_helps:
+        return [of_arm]
+    suffices = headline("improve.threshold_suffices", changes)
+    return [*threshold_helps, of_arm, replace(suffices, remedy=command or suffices.remedy)]
+
+
+def _other_explanations(arm: str, by_arm: Mapping[tuple[str, ...], Sequence[Finding]]) -> list[Headline]:
+    """What else than learning from symptoms could explain a gain."""
+    headlines = []
+    control = by_arm.get((CONTROL, DEV), ())
+    if any(_rises(change) for change in control):
         headlines.append(headline("improve.control_too", control))
+
     ranking = by_arm.get((arm, RANKING), ())
-    if rises and not any(_rises(change) for change in ranking):
+    if not any(_rises(change) for change in ranking):
         headlines.append(headline("improve.threshold", ranking))
     return headlines
+
+
+def _threshold_headlines(by_arm: Mapping[tuple[str, ...], Sequence[Finding]], command: str) -> list[Headline]:
+    """The gain of the unchanged model from a threshold alone, where it is shown."""
+    changes = by_arm.get((UNCHANGED, DEV), ())
+    rises = any(_rises(change) for change in changes)
+    falls = any(_falls(change) for change in changes)
+    if not rises or falls:
+        return []
+    first = headline("improve.threshold_first", changes, changes=_listed_changes(changes))
+    return [replace(first, remedy=command or first.remedy)]
+
+
+def _listed_changes(changes: Sequence[Finding]) -> str:
+    return listed([f"by {plain(change)} on {change.where['corpus']}" for change in changes])
 
 
 def _rises(change: Finding) -> bool:

@@ -1,0 +1,233 @@
+"""Exports as files and downloads: corpora, tables and the formats of other programs."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import polars as pl
+
+from psycheck.annotate.argilla import to_argilla
+from psycheck.annotate.database import Database
+from psycheck.annotate.export import (
+    agreed,
+    answered_items,
+    evidence,
+    flagged_items,
+    gold_evidence,
+    judgements,
+    merged,
+    project_name,
+    trail,
+)
+from psycheck.annotate.label_studio import label_studio_setup, to_label_studio
+from psycheck.annotate.membership import Person, stored_task
+from psycheck.core.corpus import Corpus
+from psycheck.core.errors import BadInput, nearest
+from psycheck.core.finding import spreadsheet_safe
+from psycheck.corpora.judgements import MERGES, Merge
+from psycheck.corpora.writing import write_corpus
+from psycheck.io.tables import stem
+from psycheck.io.writing import writing, written
+
+Export = (
+    Literal[
+        "judgements",
+        "agreement",
+        "trail",
+        "evidence",
+        "gold-evidence",
+        "flagged",
+        "label-studio",
+        "argilla",
+    ]
+    | Merge
+)
+EXPORTS: Final[tuple[Export, ...]] = (
+    "judgements",
+    "agreement",
+    "trail",
+    "evidence",
+    "gold-evidence",
+    "flagged",
+    "label-studio",
+    "argilla",
+    *MERGES,
+)
+# Exports that are one JSON array, with the texts; all others are JSON lines.
+_ARRAYS: Final = ("label-studio", "argilla")
+
+
+@dataclass(frozen=True, slots=True)
+class Exporting:
+    """What to export of a project, for whom (None: the command line), and whether with flagged posts."""
+
+    db: Database
+    who: Person | None
+    project: int
+    what: str
+    flagged: bool = False
+
+
+def exported(export: Exporting) -> tuple[str, bytes]:
+    """A file to download: its name, made of the project's, and its content."""
+    name = project_name(export.db, export.who, export.project)
+    extension = "json" if export.what in _ARRAYS else "jsonl"
+    content = "".join(_content(export))
+    return f"{name}-{export.what}.{extension}", content.encode("utf-8")
+
+
+def write_export(export: Exporting, path: Path) -> tuple[int, list[Path]]:
+    """Write an export by the file's extension; returns the number of rows and the files written beside it.
+
+    Beside a corpus comes its evidence, if it has any (NAME.evidence.jsonl); beside tasks for Label Studio
+    the labelling set-up of their project (NAME.xml).
+    """
+    if export.what in MERGES:
+        corpus = _merged(export)
+        write_corpus(_spreadsheet_safe(corpus) if path.suffix in (".csv", ".tsv") else corpus, path)
+        return len(corpus), _write_evidence(export, path)
+
+    if export.what not in EXPORTS:
+        raise BadInput(
+            f"unknown export '{export.what}'",
+            code="export.unknown",
+            allowed=nearest(export.what, EXPORTS),
+            key="what",
+        )
+    extensions = _extensions(export.what)
+    if path.suffix not in extensions:
+        raise BadInput(
+            f"cannot write this to '{path.suffix}' files",
+            code="export.unknown-extension",
+            where=str(path),
+            allowed=", ".join(extensions),
+        )
+
+    with writing(path), written(path) as part:
+        if path.suffix in (".csv", ".parquet"):
+            table = judgements(export.db, export.who, export.project, flagged=export.flagged)
+            rows = _write_table(table, part, path.suffix)
+        else:
+            rows = _write_json(_content(export), part)
+
+    if export.what == "label-studio":
+        return rows, [_write_setup(export, path.with_suffix(".xml"))]
+    return rows, []
+
+
+def _merged(export: Exporting) -> Corpus:
+    how: Any = export.what
+    return merged(export.db, export.who, export.project, how, flagged=export.flagged)
+
+
+def _spreadsheet_safe(corpus: Corpus) -> Corpus:
+    """The corpus with an apostrophe before each cell that a spreadsheet would run."""
+    safe_columns = [
+        pl.col(name).map_elements(spreadsheet_safe, pl.String)
+        for name, kind in corpus.table.schema.items()
+        if kind == pl.String
+    ]
+    return Corpus(corpus.name, corpus.table.with_columns(safe_columns))
+
+
+def _write_evidence(export: Exporting, corpus_path: Path) -> list[Path]:
+    """Write the evidence that stands beside a corpus; no file if there is none."""
+    records = list(gold_evidence(export.db, export.who, export.project, flagged=export.flagged))
+    if not records:
+        return []
+    path = corpus_path.with_name(f"{stem(corpus_path)}.evidence.jsonl")
+    with writing(path), written(path) as part:
+        part.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return [path]
+
+
+def _write_setup(export: Exporting, path: Path) -> Path:
+    """Write the labelling set-up of a Label Studio project for the tasks of an export."""
+    with writing(path), written(path) as part:
+        part.write_text(setup_of(export), "utf-8")
+    return path
+
+
+def setup_of(export: Exporting) -> str:
+    """The labelling set-up of a Label Studio project for all labels that a project asks about."""
+    with export.db.read() as connection:
+        task = stored_task(connection, export.project)
+    labels = dict.fromkeys(label for queue in task.queues for label in task.labels(queue))
+    return label_studio_setup(list(labels))
+
+
+def _extensions(what: str) -> tuple[str, ...]:
+    """The files that an export can be written to."""
+    if what == "judgements":
+        return (".csv", ".jsonl", ".parquet")
+    if what in _ARRAYS:
+        return (".json",)
+    return (".jsonl",)
+
+
+def _write_table(table: pl.DataFrame, path: Path, extension: str) -> int:
+    if extension == ".csv":
+        safe_names = pl.col("item", "annotator").map_elements(spreadsheet_safe, pl.String)
+        table.with_columns(safe_names).write_csv(path)
+    else:
+        table.write_parquet(path)
+    return table.height
+
+
+def _write_json(pieces: Iterator[str], path: Path) -> int:
+    """Write pieces of JSON, and return how many of them are records."""
+    records = 0
+    with path.open("w", encoding="utf-8") as file:
+        for piece in pieces:
+            file.write(piece)
+            if piece.startswith("{"):
+                records += 1
+    return records
+
+
+def _content(export: Exporting) -> Iterator[str]:
+    """The records as JSON, each a piece by itself: one per line, or all in one array."""
+    if export.what in _ARRAYS:
+        yield "["
+        separator = ""
+        for record in _records(export):
+            yield separator
+            yield json.dumps(record, ensure_ascii=False)
+            separator = ",\n"
+        yield "]\n"
+        return
+
+    for record in _records(export):
+        yield json.dumps(record, ensure_ascii=False)
+        yield "\n"
+
+
+def _records(export: Exporting) -> Iterator[dict[str, Any]]:
+    if export.what in MERGES:
+        return _merged(export).table.iter_rows(named=True)
+    if export.what in _WITHOUT_TEXTS:
+        return _WITHOUT_TEXTS[export.what](export.db, export.who, export.project)
+
+    db, who, project_id = export.db, export.who, export.project
+    match export.what:
+        case "evidence":
+            return evidence(db, who, project_id, flagged=export.flagged)
+        case "gold-evidence":
+            return gold_evidence(db, who, project_id, flagged=export.flagged)
+        case "judgements":
+            return judgements(db, who, project_id, flagged=export.flagged).iter_rows(named=True)
+        case "label-studio":
+            return to_label_studio(answered_items(db, who, project_id, flagged=export.flagged))
+        case "argilla":
+            return to_argilla(answered_items(db, who, project_id, flagged=export.flagged))
+    raise BadInput("there is no such export", code="export.unknown", allowed=nearest(export.what, EXPORTS))
+
+
+# Nothing in these quotes a post, so that flagged ones need not be left out.
+_WITHOUT_TEXTS: Final[dict[str, Callable[[Database, Person | None, int], Iterator[dict[str, Any]]]]] = {
+    "trail": trail,
+    "agreement": agreed,
+    "flagged": flagged_items,
+}

@@ -1,0 +1,128 @@
+"""What functions return for texts: numbers, tensors, {label: score}, {"label": …, "score": …}, or names."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import ModelFailure
+from psycheck.models.label_names import reads_negative
+
+_ANSWER_KEYS = {"label", "score"}  # of the pipelines of transformers
+_ADDS_UP = 1e-3
+_NUMBERED = re.compile(r"label_\d+")
+_YES = ("yes", "true", "1", "positive", "pos")
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """Scores of some classes, (n, c); `classes` is empty where the answers do not name them."""
+
+    scores: Any
+    classes: tuple[str, ...] = ()
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the scores of each text add up to 1, as those of exclusive classes do."""
+        scores = np.asarray(self.scores)
+        has_classes = scores.ndim == 2 and scores.shape[1] > 1 and scores.dtype.kind == "f"
+        if not has_classes:
+            return False
+        sums = scores[~np.isnan(scores).any(axis=1)].sum(axis=1)
+        return len(sums) > 0 and bool(np.all(np.abs(sums - 1) < _ADDS_UP))
+
+
+def returned_scores(answers: Any, positive: str | None = None) -> Returned:
+    """The scores in what a function returned; numbers are checked later, with the labels."""
+    if hasattr(answers, "detach"):  # a tensor of torch, which may hold gradients
+        return Returned(answers.detach().cpu().double().numpy())
+    if hasattr(answers, "columns") and hasattr(answers, "to_numpy"):
+        return Returned(answers.to_numpy(), tuple(map(str, answers.columns)))
+    if isinstance(answers, Mapping):
+        columns = [np.asarray(column, np.float64) for column in answers.values()]
+        return Returned(np.stack(columns, axis=1), tuple(map(str, answers)))
+
+    if not isinstance(answers, list | tuple) or not answers:
+        return Returned(answers)
+    if all(isinstance(answer, Mapping) for answer in answers):
+        return _of_mappings(answers, positive)
+    if all(_lists_classes(answer) for answer in answers):
+        return _of_mappings([_by_class(answer) for answer in answers], positive)
+    if all(isinstance(answer, str) for answer in answers):
+        names = [positive] if positive else []
+        return Returned([_score_of_name(str(answer), names) for answer in answers])
+    if all(hasattr(answer, "detach") for answer in answers):
+        return Returned(np.stack([answer.detach().cpu().double().numpy() for answer in answers]))
+    return Returned(answers)
+
+
+def _of_mappings(answers: Sequence[Mapping[str, Any]], positive: str | None) -> Returned:
+    """Scores from {"label": NAME, "score": P}, or from {label: score}."""
+    if all(answer.keys() == _ANSWER_KEYS for answer in answers):
+        return Returned([_score_of_answer(answer, positive) for answer in answers])
+
+    classes: dict[str, None] = {}
+    for answer in answers:
+        classes.update(dict.fromkeys(map(str, answer)))
+    scores = np.full((len(answers), len(classes)), np.nan)
+    for row, answer in enumerate(answers):
+        for column, name in enumerate(classes):
+            score = answer.get(name)
+            scores[row, column] = np.nan if score is None else float(score)
+    return Returned(scores, tuple(classes))
+
+
+def _lists_classes(answer: Any) -> bool:
+    """Whether an answer lists all classes, as pipelines with top_k=None do."""
+    if not isinstance(answer, list) or not answer:
+        return False
+    return all(isinstance(entry, Mapping) and entry.keys() == _ANSWER_KEYS for entry in answer)
+
+
+def _by_class(answer: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    entries = sorted(answer, key=lambda entry: str(entry["label"]))
+    return {str(entry["label"]): float(entry["score"]) for entry in entries}
+
+
+def _score_of_answer(answer: Mapping[str, Any], positive: str | None) -> float:
+    """The score of the positive one of two classes, from the class that was chosen and its score."""
+    name = str(answer["label"])
+    score = float(answer["score"])
+    names = [positive] if positive else []
+    return score if _score_of_name(name, names, otherwise_positive=True) else 1.0 - score
+
+
+def _score_of_name(name: str, positive: Sequence[str], *, otherwise_positive: bool = False) -> float:
+    """1 for the name of the positive class, 0 for another; NaN is never guessed."""
+    word = name.strip().casefold()
+    if positive:
+        return float(word in [value.casefold() for value in positive])
+    if word in _YES:
+        return 1.0
+    if _NUMBERED.fullmatch(word):  # what transformers calls a class without a name
+        return float(word != "label_0")
+    if reads_negative(name):
+        return 0.0
+    if otherwise_positive:
+        return 1.0
+    raise ModelFailure(
+        "the model returned names, and it is not clear which one means 1",
+        code="model.positive-name-unclear",
+        allowed="numbers from 0 to 1, or yes and no",
+        do="name the positive class: open_model(MODEL, positive=NAME), or `positive` of the audit",
+    )
+
+
+def second_of_pair(scores: Any) -> FloatArray | None:
+    """The second column of two that add up to 1, (n,); None if the scores are anything else."""
+    if not isinstance(scores, np.ndarray | list | tuple):
+        return None
+    try:
+        array = np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        return None
+    is_pair = array.ndim == 2 and array.shape[1] == 2 and Returned(array).adds_up
+    return array[:, 1] if is_pair else None

@@ -1,0 +1,55 @@
+"""The main tables of a run for a paper."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from psycheck.core.finding import Finding
+from psycheck.core.run import Run
+from psycheck.report.display_names import name_of
+from psycheck.report.numbers import plain
+from psycheck.report.sections import unique
+from psycheck.report.tables import Table
+
+_MAIN = ("accuracy", "f1", "auc", "brier", "pass_rate_mean", "flip_rate")
+
+
+def latex_tables(run: Run) -> str:
+    """One table of the main measures, and one of the pass rate of each check, for models on corpora."""
+    return "\n".join(table.to_latex() for table in _tables(run))
+
+
+def _tables(run: Run) -> Iterator[Table]:
+    main = [finding for finding in run.findings if finding.measure in _MAIN and _is_whole(finding)]
+    if main:
+        yield _table("Main measures, with 95 % intervals", "Measure", main, _measure_name)
+    checks = [finding for finding in run.findings if finding.measure == "pass_rate"]
+    if checks:
+        yield _table("Pass rates of the checks, with 95 % intervals", "Check", checks, _check_name)
+
+
+def _is_whole(finding: Finding) -> bool:
+    """Whether a finding is about all texts of a model on a corpus, not about a group or a category."""
+    return set(finding.where) <= {"audit", "model", "corpus", "label", "suite", "kind"}
+
+
+def _table(caption: str, head: str, findings: Sequence[Finding], row_name: Callable[[Finding], str]) -> Table:
+    places = unique(_place(finding) for finding in findings)
+    rows = []
+    for name in unique(map(row_name, findings)):
+        by_place = {_place(finding): finding for finding in findings if row_name(finding) == name}
+        cells = [plain(by_place[place]) if place in by_place else "" for place in places]
+        rows.append((name, *cells))
+    return Table(caption=caption, head=(head, *places), rows=tuple(rows))
+
+
+def _place(finding: Finding) -> str:
+    return ", ".join(finding.where[key] for key in ("model", "corpus") if finding.where.get(key))
+
+
+def _measure_name(finding: Finding) -> str:
+    name = name_of("measures", finding.measure)
+    details = [finding.where[key] for key in ("label", "suite", "kind") if finding.where.get(key)]
+    return f"{name} ({', '.join(details)})" if details else name
+
+
+def _check_name(finding: Finding) -> str:
+    return f"{finding.where.get('check', '')} {finding.where.get('title', '')}".strip()

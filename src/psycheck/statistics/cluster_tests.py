@@ -1,0 +1,178 @@
+"""Tests where several texts belong together: whole clusters turn their sign or trade groups."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special, stats
+
+from psycheck.statistics.clusters import BoolArray, Clusters, FloatArray, spread_of, variance
+
+EXACT_UP_TO = 14  # clusters that differ
+FEW = 5  # cases in a group: below, its own variance says little
+SHUFFLES = 2_000  # draws at once
+BLOCKS = 20  # of draws, at most
+ENOUGH = 20  # draws as far as the data end it
+SHUFFLED = 2_000  # clusters; beyond, Student's t replaces shuffling
+_TIE = 1e-12
+
+Draw = Callable[[np.random.Generator], FloatArray]
+
+
+def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> float:
+    """Whether differences within pairs, (n,), are centred at 0: the signs of whole clusters are turned.
+
+    Exact up to 14 clusters that differ at all, else by random turns; beyond `SHUFFLED` by Student's t. Copies
+    that reach across clusters must pass Student's test with their variance, too.
+    """
+    moves = np.asarray(differences, np.float64)
+    sums = clusters.sums(moves)
+    sums = sums[sums != 0]
+    if not len(sums):
+        return 1.0
+    p = _signs_p(sums, seed)
+    if clusters.copies is None:
+        return p
+
+    spread = spread_of(moves, clusters)
+    return max(p, _student_p(float(moves.sum()), spread.variance, spread.decisive))
+
+
+def _signs_p(sums: FloatArray, seed: int) -> float:
+    """How often random signs of sums, (clusters,), are as far from 0 as the data."""
+    reached = abs(float(sums.sum()))
+    if len(sums) <= EXACT_UP_TO:
+        bits = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums))
+        signs = 1.0 - 2.0 * (bits & 1)
+        return float(np.mean(np.abs(signs @ sums) >= reached - 1e-9))
+    if len(sums) > SHUFFLED:
+        return float(stats.ttest_1samp(sums, 0.0).pvalue)
+
+    def turned(random: np.random.Generator) -> FloatArray:
+        signs = random.choice((-1.0, 1.0), (SHUFFLES, len(sums)))
+        distances: FloatArray = np.abs(signs @ sums)
+        return distances
+
+    return _share_as_far(turned, reached, seed)
+
+
+def groups_p(
+    above: ArrayLike, below: ArrayLike, first: BoolArray, clusters: Clusters, *, seed: int = 0
+) -> float:
+    """Whether a proportion differs between two groups, all (n,); `first` marks the texts of the first.
+
+    Where every cluster lies in one group, the groups of clusters are shuffled, and the difference is divided
+    by its error in every shuffle (Chung and Romano 2013): authors of one text do not vary as those of fifty
+    do. Else, and with more clusters than `SHUFFLED`, it is set against its error by Student's t.
+    """
+    top = np.asarray(above, np.float64)
+    bottom = np.asarray(below, np.float64)
+    used = bottom > 0
+    top, bottom = top[used], bottom[used]
+    is_first = np.asarray(first)[used]
+    clusters = clusters.at(used)
+    if is_first.all() or not is_first.any():
+        return math.nan
+
+    sizes = clusters.sums(np.ones(len(top)))
+    firsts = clusters.sums(is_first.astype(np.float64))
+    is_mixed = (firsts > 0) & (firsts < sizes)
+    if is_mixed.any() or clusters.count > SHUFFLED:
+        return _difference_p(top, bottom, is_first, clusters)
+
+    p = _shuffled_p(clusters.sums(top), clusters.sums(bottom), firsts > 0, seed)
+    if clusters.copies is None:
+        return p
+    return max(p, _difference_p(top, bottom, is_first, clusters))
+
+
+def _shuffled_p(tops: FloatArray, bottoms: FloatArray, is_first: BoolArray, seed: int) -> float:
+    """How often shuffled groups of clusters are as many errors apart as the data, (clusters,) each."""
+    membership = is_first.astype(np.float64)
+
+    def shuffled(random: np.random.Generator) -> FloatArray:
+        groups = random.permuted(np.tile(membership, (SHUFFLES, 1)), axis=1)
+        return _errors_apart(groups, tops, bottoms)
+
+    reached = float(_errors_apart(membership[None], tops, bottoms)[0])
+    return _share_as_far(shuffled, reached, seed)
+
+
+def _errors_apart(groups: FloatArray, tops: FloatArray, bottoms: FloatArray) -> FloatArray:
+    """The difference of two proportions over its error, (draws,), for memberships (draws, clusters)."""
+    common = float(tops.sum() / bottoms.sum())
+    least = max(common * (1 - common), 0.0)
+    first_rate, first_variance = _rate_and_variance(groups, tops, bottoms, least)
+    second_rate, second_variance = _rate_and_variance(1 - groups, tops, bottoms, least)
+    gap = np.abs(first_rate - second_rate)
+    error = np.sqrt(first_variance + second_variance)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = gap / error
+    # Groups that do not vary are infinitely far apart, or not at all.
+    return np.where(gap < _TIE, 0.0, apart)
+
+
+def _rate_and_variance(
+    groups: FloatArray, tops: FloatArray, bottoms: FloatArray, least: float
+) -> tuple[FloatArray, FloatArray]:
+    """The proportion in a group of clusters and its variance, (draws,) each; `least` is that of one text."""
+    totals = groups @ bottoms
+    rates = groups @ tops / totals
+    # Σ (top − rate · bottom)², multiplied out so that all draws are a few matrix products.
+    squares = groups @ tops**2 - 2 * rates * (groups @ (tops * bottoms)) + rates**2 * (groups @ bottoms**2)
+    counts = groups.sum(axis=1)
+    correction = counts / np.maximum(counts - 1, 1)
+    # A small group without a case does not vary at all: at least as much as independent texts do.
+    return rates, np.maximum(squares * correction / totals**2, least / totals)
+
+
+def _difference_p(top: FloatArray, bottom: FloatArray, is_first: BoolArray, clusters: Clusters) -> float:
+    """The difference of two proportions against its variance between clusters, by Student's t."""
+    first_total = float(bottom[is_first].sum())
+    second_total = float(bottom[~is_first].sum())
+    first_rate = float(top[is_first].sum()) / first_total
+    second_rate = float(top[~is_first].sum()) / second_total
+    weights = np.where(is_first, 1 / first_total, -1 / second_total)
+    rate = np.where(is_first, first_rate, second_rate)
+    spread = variance(weights * (top - rate * bottom), clusters, np.abs(weights) * bottom)
+
+    if _has_few_cases(top, bottom, is_first):
+        # Around its own rate a group with few cases hardly varies: at least as much as independent texts do.
+        common = top - top.sum() / bottom.sum() * bottom
+        spread = max(spread, float(np.mean(common**2) * np.sum(weights**2)))
+
+    difference = first_rate - second_rate
+    if difference == 0 or not spread > 0:
+        return 1.0
+    of_first = clusters.at(is_first)
+    of_second = clusters.at(~is_first)
+    equal = min(part.equal(np.ones(len(part.codes))) for part in (of_first, of_second))
+    return _student_p(difference, spread, equal)
+
+
+def _has_few_cases(top: FloatArray, bottom: FloatArray, is_first: BoolArray) -> bool:
+    """Whether every text is a case or none, and a group has fewer than `FEW` cases, or non-cases."""
+    is_case_or_none = ((top == 0) | (top == bottom)).all()
+    counts = [part[side].sum() for part in (top, bottom - top) for side in (is_first, ~is_first)]
+    return bool(is_case_or_none) and min(counts) < FEW
+
+
+def _student_p(difference: float, spread: float, equal: float) -> float:
+    """The two-sided p-value of a difference with this variance, from clusters of equal size."""
+    if not spread > 0:
+        return 1.0
+    t = abs(difference) / math.sqrt(spread)
+    return 2 * float(special.stdtr(max(equal - 1, 1.0), -t))
+
+
+def _share_as_far(draw: Draw, reached: float, seed: int) -> float:
+    """The share of draws as far as the data, drawn in blocks until enough are (Besag and Clifford 1991)."""
+    random = np.random.default_rng(seed)
+    count = 0
+    total = 0
+    while count < ENOUGH and total < BLOCKS * SHUFFLES:
+        distances = draw(random)
+        count += int(np.sum(distances >= reached - _TIE))
+        total += len(distances)
+    return (1 + count) / (1 + total)

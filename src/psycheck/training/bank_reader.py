@@ -1,0 +1,343 @@
+"""Train a symptom reader on the sentence bank: small changes of an encoder, and a layer for tokens.
+
+Sentences of the bank have the labels that we gave them; where a sentence is close to another symptom, it is
+not known whether it is about that one, too, and the loss leaves it out. With unlabelled sentences the reader
+is trained twice: the mean of the first reader and a regression on frozen vectors is the target of the second.
+"""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import tomli_w
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import BadInput
+from psycheck.core.progress import Progress, silent
+from psycheck.io.writing import written
+from psycheck.models.hf import HfEncoder
+from psycheck.models.opening import open_encoder
+from psycheck.scoring.vectors import vectors_of
+from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, read_tokens
+from psycheck.symptoms.bank_sentences import Labelled, drawn_frames, drawn_lists, drawn_pairs, read_bank
+from psycheck.symptoms.graph import read_graph
+from psycheck.text.clean import split_sentences
+
+WINDOW: Final = 128  # tokens of a sentence: longer ones are cut
+_TRAINED_WINDOW: Final = 64  # in training: few sentences are longer, and they cost the most
+_DROPOUT: Final = 0.1
+_WARM_UP: Final = 0.1  # the share of steps in which the rate rises
+_LEAST_RATE: Final = 0.02  # of the largest one, at the end
+_CLOSE: Final = 0.25  # the probability, by a regression that did not see a sentence, from which it is close
+_FOLDS: Final = 5
+_REGRESSION_STEPS: Final = 300
+_START_LOGIT: Final = -2.0  # symptoms are rare: a new layer starts from there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BankRecipe:
+    """How a reader is trained: the encoder, how many sentences are drawn from the bank, and how long.
+
+    `upper` is the number of layers that are changed, from the last one down, by matrices of rank `rank`.
+    """
+
+    start: str = "minilm"
+    seed: int = 0
+    epochs: float = 4.0
+    batch: int = 32
+    rank: int = 8
+    upper: int = 3
+    rate: float = 1.5e-3
+    layer_rate: float = 5e-3
+    lists: int = 900
+    frames: int = 900
+    pairs: int = 300
+
+
+@dataclass(slots=True, eq=False)
+class _Learner:
+    """A network in training: the encoder, its small matrices by module, and the layer for tokens."""
+
+    encoder: HfEncoder
+    matrices: dict[str, Tensor]
+    layer: dict[str, Tensor]
+
+    def logits(self, texts: Sequence[str]) -> Tensor:
+        """The logits of a batch, (n, 2k), with its gradients."""
+        tokens = self.encoder.tokenizer(
+            list(texts),
+            padding=True,
+            truncation=True,
+            max_length=min(_TRAINED_WINDOW, self.encoder.max_length),
+            return_tensors="pt",
+        )
+        inputs = {key: tokens[key] for key in tokens if key in self.encoder.inputs}
+        states = self.encoder.network(**inputs).last_hidden_state
+        kept = torch.nn.functional.dropout(states, _DROPOUT, training=torch.is_grad_enabled())
+        logits: Tensor = read_tokens(kept, inputs["attention_mask"], self.layer)
+        return logits
+
+    def probabilities(self, texts: Sequence[str]) -> FloatArray:
+        """The probabilities of texts, (n, 2k)."""
+        values = np.empty((len(texts), len(self.layer["mean.bias"])))
+        with torch.no_grad():
+            for rows in _batches(texts, 64):
+                values[rows] = self.logits([texts[row] for row in rows]).sigmoid().double().numpy()
+        return values
+
+
+def train_bank_reader(
+    recipe: BankRecipe,
+    folder: Path,
+    *,
+    unlabelled: Sequence[str] = (),
+    progress: Progress = silent,
+) -> dict[str, float]:
+    """Train a reader of all symptoms of the graph and write its folder; its figures on the test part."""
+    symptoms = [symptom.name for symptom in read_graph().symptom]
+    bank = read_bank("train", symptoms)
+    # The random state of the caller stays as it was.
+    with torch.random.fork_rng():
+        frozen = _open(recipe)
+        vectors = vectors_of(frozen, bank.texts)
+        labelled = _with_drawn(_close_ones_unknown(bank, vectors), symptoms, recipe)
+        learner = _train(recipe, labelled, progress)
+        if unlabelled:
+            soft = _soft_targets(learner, frozen, labelled, unlabelled)
+            learner = _train(recipe, labelled + soft, progress)
+
+    figures = _figures(learner, read_bank("test", symptoms))
+    _write(learner, recipe, symptoms, folder, figures)
+    return figures
+
+
+def sentences_to_learn(posts: Sequence[str], most: int, seed: int) -> list[str]:
+    """At most so many distinct sentences of posts, drawn at random: those that the second training reads."""
+    sentences = [sentence for post in posts for sentence in split_sentences(post)]
+    distinct = list(dict.fromkeys(sentences))
+    chance = random.Random(f"unlabelled {seed}")
+    return chance.sample(distinct, min(most, len(distinct)))
+
+
+def _open(recipe: BankRecipe) -> HfEncoder:
+    # Word vectors are refused before they are read: their files can be large.
+    is_network = not recipe.start.startswith("vectors:")
+    encoder = open_encoder(recipe.start, max_length=WINDOW) if is_network else None
+    if not isinstance(encoder, HfEncoder):
+        raise BadInput(
+            f"'{recipe.start}' is not a transformer that can be changed",
+            code="symptoms.not-a-transformer",
+            key="start",
+            allowed="minilm, a folder or a hub name",
+        )
+    return encoder
+
+
+def _close_ones_unknown(bank: Labelled, vectors: FloatArray) -> Labelled:
+    """The bank without the zeros of symptoms that a sentence is close to: its author may have missed them."""
+    fold = np.random.default_rng(0).integers(0, _FOLDS, len(bank.texts))
+    likely = np.empty(bank.mentioned.shape)
+    for number in range(_FOLDS):
+        is_out = fold == number
+        regression = _regression(vectors[~is_out], bank.mentioned[~is_out])
+        likely[is_out] = regression(vectors[is_out])
+
+    # Neutral sentences were written to be close: their zeros are meant.
+    has_symptom = bank.mentioned.any(axis=1, keepdims=True)
+    is_close = (likely > _CLOSE) & (bank.mentioned == 0) & has_symptom
+    holds = bank.present.any(axis=1, keepdims=True)
+    return Labelled(
+        bank.texts,
+        np.where(is_close, np.nan, bank.mentioned),
+        np.where(is_close & holds, np.nan, bank.present),
+    )
+
+
+def _regression(vectors: FloatArray, targets: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """Logistic regressions of all targets, (n, k), on vectors of length 1, as one function."""
+    torch.manual_seed(0)
+    features = torch.tensor(vectors, dtype=torch.float32) * 10
+    known = ~torch.tensor(targets, dtype=torch.float32).isnan()
+    wanted = torch.tensor(targets, dtype=torch.float32).nan_to_num(0)
+    linear = torch.nn.Linear(features.shape[1], targets.shape[1])
+    steps = torch.optim.AdamW(linear.parameters(), lr=0.05, weight_decay=0.05)
+    for _ in range(_REGRESSION_STEPS):
+        losses = binary_cross_entropy_with_logits(linear(features), wanted, reduction="none")
+        steps.zero_grad()
+        (losses * known).sum(1).mean().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        steps.step()
+
+    def probabilities(others: FloatArray) -> FloatArray:
+        with torch.no_grad():
+            logits = linear(torch.tensor(others, dtype=torch.float32) * 10)
+        return np.asarray(logits.sigmoid().double().numpy())
+
+    return probabilities
+
+
+def _with_drawn(bank: Labelled, symptoms: Sequence[str], recipe: BankRecipe) -> Labelled:
+    """The bank and what is drawn from it: lists, sentences in longer ones, and pairs."""
+    lists = drawn_lists(symptoms, recipe.lists, recipe.seed)
+    frames = drawn_frames(bank, recipe.frames, recipe.seed)
+    pairs = drawn_pairs(bank, recipe.pairs, recipe.seed)
+    return bank + lists + frames + pairs
+
+
+def _soft_targets(
+    learner: _Learner, frozen: HfEncoder, labelled: Labelled, unlabelled: Sequence[str]
+) -> Labelled:
+    """What two readers make of unlabelled sentences: the mean of their probabilities."""
+    texts = list(unlabelled)
+    targets = np.hstack([labelled.mentioned, labelled.present])
+    regression = _regression(vectors_of(frozen, labelled.texts), targets)
+    by_vectors = regression(vectors_of(frozen, texts))
+    by_tokens = learner.probabilities(texts)
+    mentioned, present = np.hsplit((by_vectors + by_tokens) / 2, 2)
+    return Labelled(texts, mentioned, present)
+
+
+def _train(recipe: BankRecipe, labelled: Labelled, progress: Progress) -> _Learner:
+    """Train the small matrices and the layer on labelled sentences."""
+    torch.manual_seed(recipe.seed)
+    learner = _learner(recipe, labelled.mentioned.shape[1])
+    targets = torch.tensor(np.hstack([labelled.mentioned, labelled.present]), dtype=torch.float32)
+    groups = [
+        {"params": list(learner.matrices.values()), "lr": recipe.rate},
+        {"params": list(learner.layer.values()), "lr": recipe.layer_rate},
+    ]
+    steps = torch.optim.AdamW(groups, weight_decay=0.01)
+    batches_per_epoch = -(-len(labelled.texts) // recipe.batch)
+    epochs = ceil(recipe.epochs)
+    total = epochs * batches_per_epoch
+    schedule = torch.optim.lr_scheduler.LambdaLR(steps, lambda step: _rate(step, total))
+
+    chance = random.Random(recipe.seed)
+    started = time.monotonic()
+    done = 0
+    for _ in range(epochs):
+        for rows in _batches(labelled.texts, recipe.batch, chance):
+            logits = learner.logits([labelled.texts[row] for row in rows])
+            wanted = targets[rows]
+            known = ~wanted.isnan()
+            losses = binary_cross_entropy_with_logits(logits, wanted.nan_to_num(0), reduction="none")
+            loss = (losses * known).sum(1).mean()
+
+            steps.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+            torch.nn.utils.clip_grad_norm_([*learner.matrices.values(), *learner.layer.values()], 1.0)
+            steps.step()
+            schedule.step()
+            done += len(rows)
+            progress("training", done, epochs * len(labelled.texts), time.monotonic() - started)
+    return learner
+
+
+def _rate(step: int, total: int) -> float:
+    """The share of the largest rate: it rises at first, then falls in a line."""
+    rising = (step + 1) / (total * _WARM_UP)
+    falling = max(_LEAST_RATE, 1 - step / total)
+    return min(1.0, rising) * falling
+
+
+def _learner(recipe: BankRecipe, symptoms: int) -> _Learner:
+    """An encoder with small matrices beside the weights of its upper layers; at first they change nothing."""
+    encoder = _open(recipe)
+    network = encoder.network
+    for parameter in network.parameters():
+        parameter.requires_grad = False
+
+    layers = network.config.num_hidden_layers
+    upper = {str(number) for number in range(layers - recipe.upper, layers)}
+    matrices: dict[str, Tensor] = {}
+    for name, module in network.named_modules():
+        is_linear = isinstance(module, torch.nn.Linear)
+        if is_linear and upper.intersection(name.split(".")):
+            down = torch.randn(recipe.rank, module.in_features) / module.in_features**0.5
+            up = torch.zeros(module.out_features, recipe.rank)
+            matrices[f"{name}.down"] = down.requires_grad_()
+            matrices[f"{name}.up"] = up.requires_grad_()
+            module.register_forward_hook(_changed_by(matrices[f"{name}.down"], matrices[f"{name}.up"]))
+
+    width = network.config.hidden_size
+    layer = {
+        "mean.weight": torch.zeros(2 * symptoms, width),
+        "mean.bias": torch.full((2 * symptoms,), _START_LOGIT),
+        "token.weight": torch.zeros(2 * symptoms, width),
+        "token.bias": torch.zeros(2 * symptoms),
+    }
+    return _Learner(encoder, matrices, {name: tensor.requires_grad_() for name, tensor in layer.items()})
+
+
+def _changed_by(down: Tensor, up: Tensor) -> Any:
+    """A hook that adds to the output of a linear module what its small matrices make of the input."""
+
+    def changed(_: Any, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
+        # Twice: LoRA's usual alpha of 16 over a rank of 8.
+        return output + 2 * (inputs[0] @ down.T) @ up.T
+
+    return changed
+
+
+def _batches(texts: Sequence[str], size: int, chance: random.Random | None = None) -> list[list[int]]:
+    """The rows of batches of texts of similar length; drawn anew if chance is given."""
+    order = list(range(len(texts)))
+    if chance is None:
+        order.sort(key=lambda row: len(texts[row]))
+        return [order[start : start + size] for start in range(0, len(order), size)]
+
+    chance.shuffle(order)
+    batches = []
+    span = 16 * size  # long enough to find neighbours of similar length, short enough to stay random
+    for start in range(0, len(order), span):
+        rows = sorted(order[start : start + span], key=lambda row: len(texts[row]))
+        batches += [rows[first : first + size] for first in range(0, len(rows), size)]
+    chance.shuffle(batches)
+    return batches
+
+
+def _figures(learner: _Learner, test: Labelled) -> dict[str, float]:
+    """Average precision on the bank's test part: of what is mentioned, and of what is present."""
+    from sklearn.metrics import average_precision_score
+
+    mentioned, present = np.hsplit(learner.probabilities(test.texts), 2)
+    return {
+        "mentioned": float(average_precision_score(test.mentioned.ravel(), mentioned.ravel())),
+        "present": float(average_precision_score(test.present.ravel(), present.ravel())),
+    }
+
+
+def _write(
+    learner: _Learner,
+    recipe: BankRecipe,
+    symptoms: Sequence[str],
+    folder: Path,
+    figures: dict[str, float],
+) -> None:
+    """Write the matrices and the layer, in half precision, and the card without thresholds."""
+    tensors = {}
+    for name, tensor in (*learner.matrices.items(), *learner.layer.items()):
+        scale = 2.0 if name.endswith(".up") else 1.0
+        tensors[name] = (tensor.detach() * scale).half().contiguous()
+    with written(folder / READER_FILE) as part:
+        save_file(tensors, part)
+
+    card = {
+        "reader": {
+            "encoder": recipe.start,
+            "encoder_fingerprint": learner.encoder.fingerprint,
+            "window": WINDOW,
+            "symptoms": list(symptoms),
+        },
+        "bank": {name: round(value, 3) for name, value in figures.items()},
+    }
+    with written(folder / CARD_FILE) as part:
+        part.write_text(tomli_w.dumps(card), "utf-8")

@@ -1,0 +1,40 @@
+"""Plain statements of suicidal ideas, written before the rule; at first it named 39 of 40 present ones."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from psycheck.symptoms.suicidal_rule import is_about_writer, states_suicidal_ideas
+from psycheck.text.status import Status, parts_of, plain, status_of
+from psycheck.text.subject import own
+
+with Path(__file__).with_name("suicidal_statements.csv").open(encoding="utf-8") as table:
+    STATEMENTS = [(row["statement"], row["text"]) for row in csv.DictReader(table)]
+
+# "She asked whether I was suicidal and I said no": who answers a question is beyond the rules.
+UNREAD = {"She asked whether I was suicidal and I said no."}
+
+
+def statement_of(text: str) -> str:
+    """What the rules make of a text: present, another status, other people's, or no statement at all."""
+    readings = []
+    for part in parts_of(text):
+        if states_suicidal_ideas(plain(part)):
+            is_own = own(part) or is_about_writer(plain(part))
+            readings.append(status_of(part).value if is_own else "other")
+    return Status.PRESENT.value if Status.PRESENT in readings else (readings or ["none"])[0]
+
+
+@pytest.mark.parametrize(("statement", "text"), STATEMENTS)
+def test_plain_statements_are_read_as_what_they_are(statement: str, text: str) -> None:
+    if text in UNREAD:
+        pytest.xfail("an answer to a reported question")
+    assert statement_of(text) == statement
+
+
+@pytest.mark.parametrize(
+    "figure", ["I'm dying to meet you", "my feet are killing me", "I thought I was going to die"]
+)
+def test_figures_of_speech_and_fears_of_death_are_no_statements(figure: str) -> None:
+    assert not states_suicidal_ideas(plain(figure))
