@@ -273,8 +273,8 @@ def drawn(design: Design, seed: int, *, token: bool = False) -> Corpus:
     if design.soft:
         target = np.abs(target - random.choice([0.0, 0.2, 0.4], design.texts))
     labels: list[float | None] = [float(value) for value in target]
-    for k in np.flatnonzero(random.random(design.texts) < design.missing):
-        labels[k] = None
+    for unlabelled in np.flatnonzero(random.random(design.texts) < design.missing).tolist():
+        labels[unlabelled] = None
 
     author = None
     if design.authors:
@@ -300,7 +300,7 @@ def audited(kind: Kind, design: Design, seed: int) -> list[Headline]:
         findings += [caution.finding() for caution in cheap_cautions(corpus)]
         for m in range(design.models):
             scores = PlantedScores(f"model {m}", kind if m == 0 else _other(kind), seed + 7 * m)
-            audits = [Performance(places=places), Fairness(places=places)]
+            audits: list[Performance | Fairness] = [Performance(places=places), Fairness(places=places)]
             judgements = [audit.judge(corpus, scores) for audit in audits]
             if design.checks:
                 judgements.append(Behaviour(DECK, others=others).judge(corpus, scores))

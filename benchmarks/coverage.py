@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from psycheck.audits import failure_length as length
-from psycheck.audits.label_performance import LabelAnswers, against_trivial
 from psycheck.audits.summary import by_groups
 from psycheck.core.finding import Finding
-from psycheck.statistics import calibration, classification, clustered
+from psycheck.statistics import calibration, classification, cluster_tests
 from psycheck.statistics.classification import classification_intervals, figure_influences, gold
 from psycheck.statistics.clustered import (
     Clusters,
@@ -48,7 +47,7 @@ Figures = dict[str, tuple[float, Interval]]  # value and interval by measure
 DRAWS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
 WHOLE = 400_000  # texts that stand for the population
 NONE = (np.nan, np.nan)
-clustered.SHUFFLES, clustered.BLOCKS = 1, 1  # p-values are not looked at here
+cluster_tests.SHUFFLES, cluster_tests.BLOCKS = 1, 1  # p-values are not looked at here
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +114,7 @@ def performance(one: Population, random: Random, times: int) -> Figures:
     values["average_precision"] = classification.average_precision(y, s).value
     values["brier"] = calibration.brier(y, s)
     intervals = classification_intervals(y, s, clusters) if times == 1 else {}
-    out = {name: (value, intervals.get(name, NONE)) for name, value in values.items()}
-    answers = LabelAnswers(
-        ids=[],
-        targets=y,
-        scores=s,
-        decided=(s >= 0.5).astype(float),
-        clusters=clusters,
-        where={},
-        seed=0,
-    )
-    over = against_trivial(answers, {})[0]
-    return {**out, "over_trivial": (over.value, over.interval or NONE)}
+    return {name: (value, intervals.get(name, NONE)) for name, value in values.items()}
 
 
 def calibrated(one: Population, random: Random, times: int) -> Figures:

@@ -46,9 +46,14 @@ def _split(name: str) -> pl.DataFrame:
         fraction=1.0, shuffle=True, seed=SEED
     )
     places = pl.int_range(pl.len())
-    split = pl.when(places < TEST).then(pl.lit("test"))
-    split = split.when(places < TEST + DEV).then(pl.lit("dev")).otherwise(pl.lit("train"))
-    return rows.with_columns(split=split)
+    split_of_place = (
+        pl.when(places < TEST)
+        .then(pl.lit("test"))
+        .when(places < TEST + DEV)
+        .then(pl.lit("dev"))
+        .otherwise(pl.lit("train"))
+    )
+    return rows.with_columns(split=split_of_place)
 
 
 def _corpus(rows: pl.DataFrame, split: str) -> Corpus:
@@ -89,7 +94,7 @@ def _rows_of(name: str, base_url: str, folder: Path) -> list[tuple[str, ...]]:
     specs["cascade, loss of F1 0.02"] = chosen.spec
     notes["cascade, loss of F1 0.02"] = f"{chosen.point.share:.0%} of dev"
 
-    printed = []
+    printed: list[tuple[str, ...]] = []
     for way, spec in specs.items():
         model = open_model(spec)
         with answers([model], [(1.0, texts)], store=store) as answered:

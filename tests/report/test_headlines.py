@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from psycheck.report.studies.improve_tables import improvement_headlines, summar
 from psycheck.report.studies.psysym_tables import DETECTION, ONE
 from psycheck.report.tested import sampled, unanswered, untested
 from psycheck.report.verdict import headlines
+from psycheck.symptoms.statements import Naming
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "headlines.md"
 CATALOGUE = {
@@ -193,6 +194,13 @@ def explained(weight: float, label: str) -> Run:
     """One author with one post of this weight of a symptom, labelled 1."""
     corpus = Corpus.of("posts", ["soup"], author=["a"], labels={label: [1]})
     return explain_people(corpus, tags=pl.DataFrame({"id": ["1"], "weight:depressed_mood": [weight]}))
+
+
+def measured_reader() -> Run:
+    """The same author, explained by a reader of which it is known how often it is right."""
+    run = explained(0.5, "sarcasm")
+    naming = Naming(thresholds={"low": 0.5}, precision=0.8, recall=0.5, sentences=200, source="sentences")
+    return replace(run, plan={**run.plan, "naming": asdict(naming)})
 
 
 SAME = performance(flags=("constant",))[0]
@@ -525,6 +533,8 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "explain.nothing": (explained(0.49, "depression"), [explained(0.5, "depression")]),
     "explain.cohort": (explained(0.5, "sarcasm"), [explained(0.5, "depression")]),
     "explain.suspects": (explained(0.5, "depression"), [explained(0.5, "sarcasm")]),
+    "explain.reader": (measured_reader(), [explained(0.5, "sarcasm")]),
+    "explain.unmeasured": (explained(0.5, "sarcasm"), [measured_reader()]),
     "diff.better": (
         [*HIGHER, *TWO],
         [
