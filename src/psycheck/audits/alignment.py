@@ -66,6 +66,7 @@ def align_model(
     if any(name in run_labels for name in names):
         return names, []
 
+    # One score and one label: only a name that says another thing keeps them apart.
     sole = _sole_label(expected, run_labels)
     if len(names) == 1 and sole and (nameless_score(names[0]) or means_the_same(names[0], sole)):
         return (sole,), [f"model '{model.name}': its only score '{names[0]}' is used for '{sole}'"]

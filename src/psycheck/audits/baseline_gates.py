@@ -145,6 +145,7 @@ def _paired_loss(
         tolerance=tolerance,
         larger_is_better=measure.better == "higher",
     )
+    # Without a test on pairs the intervals of both runs may still tell.
     if math.isnan(change.p_worse):
         return None
     return Loss(change.loss, change.p_worse, "paired")
@@ -174,6 +175,7 @@ def _paired_predictions(finding: Finding, baseline: Finding, answers: StoredAnsw
         on="id",
         suffix="_before",
     ).rename({"score": "score_now", "decided": "decided_now"})
+    # Undecided targets of 0.5 are in no figure of a label.
     targets = pairs["target"].to_numpy()
     return pairs.filter(pl.Series(~np.isnan(firm(targets))))
 
@@ -222,6 +224,7 @@ def _units_of(tables: Tables, finding: Finding) -> pl.DataFrame:
 
 def _rows_of(table: pl.DataFrame, finding: Finding, keys: Sequence[str]) -> pl.DataFrame:
     """The rows of a table with the place of a finding."""
+    # Categories of two tables need not agree: compared as text.
     for key in keys:
         table = table.filter(pl.col(key).cast(pl.String) == finding.where.get(key, ""))
     return table

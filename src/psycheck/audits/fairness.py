@@ -183,6 +183,7 @@ def with_holm(findings: Sequence[Finding], places: int = 1) -> list[Finding]:
     for finding in findings:
         with_adjusted.append(finding)
         if finding.measure.endswith("_p"):
+            # Holm within the place, Bonferroni over places: each is judged before the others are known.
             holm_test = next(adjusted_tests)
             p = min(places * holm_test.value, 1.0)
             flags = ("significant",) if p < ALPHA else holm_test.flags

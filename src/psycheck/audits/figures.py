@@ -16,6 +16,7 @@ _NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 def thresholds_of(scores: Scores, default: float) -> FloatArray:
     """The decision threshold of each label, (k,): that of an audit, unless the model has its own."""
+    # A model may have a threshold for some of its labels alone.
     if not scores.traits.thresholds:
         return np.full(len(scores.labels), default)
     model_thresholds = np.array(scores.traits.thresholds)

@@ -207,6 +207,7 @@ def _changed_inputs(baseline: Run, now: Run, only_corpus: str) -> list[str]:
         earlier_marks = baseline.environment.get(kind, {})
         for name, mark in now.environment[kind].items():
             is_other_corpus = kind == "corpora" and only_corpus.casefold() not in ("", name.casefold())
+            # What the baseline run did not have has no figure to compare: the gate itself says so.
             if mark != earlier_marks.get(name, mark) and not is_other_corpus:
                 changed.append(f"{description} '{name}'")
     return changed
@@ -214,11 +215,19 @@ def _changed_inputs(baseline: Run, now: Run, only_corpus: str) -> list[str]:
 
 def _changed_settings(baseline: Run, now: Run) -> list[str]:
     """The settings that decide what a figure means and that differ, with both values."""
-    values = {key: (baseline.plan.get(key, now.plan[key]), now.plan[key]) for key in _SETTINGS}
+    values: dict[str, tuple[object, object]] = {}
+    for key in _SETTINGS:
+        current = now.plan[key]
+        # An older run may not record a setting that came later: it is taken to be the same.
+        values[key] = (baseline.plan.get(key, current), current)
+    # A sample is noisier than a full run, and chosen by its answers.
     values["budget"] = (baseline.plan.get("budget", "none"), now.plan.get("budget", "none"))
-    return [
-        f"{key} ({earlier} → {current})" for key, (earlier, current) in values.items() if earlier != current
-    ]
+
+    changed: list[str] = []
+    for key, (earlier, current) in values.items():
+        if earlier != current:
+            changed.append(f"{key} ({earlier} → {current})")
+    return changed
 
 
 def judge_gates(
@@ -254,7 +263,8 @@ def _with_unanswered(findings: Sequence[Finding]) -> list[Finding]:
     """The findings, and the shares of texts that the model gave no usable answer to."""
     shares: list[Finding] = []
     for finding in findings:
-        total = finding.counts.get(_SHARES.get(finding.measure, ""), 0)
+        total_key = _SHARES.get(finding.measure, "")
+        total = finding.counts.get(total_key, 0)
         if total and "unanswered" in finding.counts:
             rate = Rate(finding.counts["unanswered"], total)
             shares.append(measured_rate("unanswered", rate, finding.where))
@@ -270,6 +280,7 @@ def _judge(
 ) -> GateResult:
     """Apply one gate; `earlier` are the findings of its baseline run."""
     matching = _matching(gate, findings)
+    # A misspelt condition must not turn a gate green.
     if not matching:
         return GateResult(str(gate), False, 0, (), "no finding matches; what is not tested does not pass")
     baselines = _baselines(matching, earlier)

@@ -62,6 +62,7 @@ def pair_texts(corpus: Corpus, scope: Scope) -> Iterator[str]:
     edit = swap(scope)
     for text in corpus.texts:
         edited = edit(text)
+        # Half a swap would compare a text with one that makes no sense.
         if not _makes_pair(edited):
             continue
         yield text
@@ -75,6 +76,7 @@ def pair_texts(corpus: Corpus, scope: Scope) -> Iterator[str]:
 def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
     """Every text swapped once, slice by slice, with the scores of both wordings."""
     edit = swap(scope)
+    # Slice by slice, so that the swapped texts of a large corpus are never in memory together.
     slices: list[Pairs] = []
     start = 0
     for piece in corpus.slices():
@@ -219,6 +221,7 @@ class JudgedPairs:
 
     def _furthest_flips(self, outcome: NDArray[np.int8]) -> NDArray[np.int64]:
         """The rows of the flipped texts whose scores moved furthest, these first."""
+        # The furthest first, as a reader looks at a few: a decision may also flip by a hair.
         distance = np.abs(self.after - self.before)
         order = np.argsort(-distance, kind="stable")
         flipped = order[outcome[order] == FAILED]

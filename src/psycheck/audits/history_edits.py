@@ -151,6 +151,7 @@ class Histories:
             for edit in EDITS:
                 edit_cases = cases.filter(pl.col("edit") == edit)
                 rows = edit_cases["row"].to_numpy()
+                # Not every history has every edit: one post has no order to change.
                 units = clusters.at(rows)
                 findings.append(_edit_rate(edit_cases, edit, units, where, left_out, among))
                 findings.append(_edit_shift(edit_cases, edit, units, where))

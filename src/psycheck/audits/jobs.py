@@ -203,6 +203,7 @@ def judge_jobs(
 
         for audit, corpus in jobs:
             judgement = audit.judge(corpus, view)
+            # What comes from outside is checked, as a wrong finding would break pages and gates later.
             if is_own(audit):
                 place = {"model": view.model, "corpus": corpus.name}
                 judgement = checked_judgement(audit, judgement, place)
@@ -224,6 +225,7 @@ def check_pools(models: Sequence[Model], corpora: Sequence[Corpus]) -> list[str]
     for model in models:
         if not isinstance(model, FewShot) or model.pool is None:
             continue
+        # An example that is also judged would give its label away.
         for corpus in corpora:
             notes_of_pool = model.pool.check(corpus.name, corpus.texts)
             notes += [f"{model.name}: {note}" for note in notes_of_pool]
@@ -261,6 +263,7 @@ def _jobs(context: RunContext, audits: Sequence[Audit]) -> tuple[list[Job], list
             if isinstance(audit, Selective):
                 reason = audit.skips(job_corpus)
             if reason:
+                # Reported, so that nobody takes a missing figure for a passed one.
                 skipped.append(f"{corpus.name}: not judged by audit '{audit.name}': {reason}")
             else:
                 jobs.append((audit, job_corpus))
@@ -359,6 +362,7 @@ def _trained_on_notes(
 
     notes: list[str] = []
     for name in training_names:
+        # It need not be one of this run, but a misspelt name would hide that a corpus is no new one.
         if name in corpus_names:
             continue
         note = f"trained_on: '{name}' is not a corpus of this run"

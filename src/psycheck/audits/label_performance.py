@@ -63,6 +63,7 @@ def label_findings(answers: LabelAnswers) -> list[Finding]:
         *decision_findings(answers, counts),
         _prevalence(answers, counts),
     ]
+    # What is unanswered is in no figure above: a model could stay silent where it is unsure.
     if counts["unanswered"]:
         findings += f1_bounds(targets, answers.decided, answers.clusters, answers.where, counts)
     findings += _reliability_curve(answers)
@@ -86,6 +87,7 @@ def _counts(answers: LabelAnswers, confusion: Confusion) -> dict[str, int]:
         **ledger(answers.firm_targets, answers.scores),
         **asdict(confusion),
     }
+    # Counted apart: people looked at these texts, so they are not without annotation.
     undecided = int((answers.targets == 0.5).sum())
     if undecided:
         counts["undecided"] = undecided

@@ -160,6 +160,7 @@ def _predictions(answers: LabelAnswers) -> pl.DataFrame:
             "unit": answers.clusters.codes,
         }
     )
+    # Null, as JSON and CSV have no NaN.
     return table.select(
         pl.lit(answers.where["model"]).alias("model"),
         pl.lit(answers.where["corpus"]).alias("corpus"),
@@ -174,6 +175,7 @@ def _predictions(answers: LabelAnswers) -> pl.DataFrame:
 def shared_labels(corpus: Corpus, model: str, scored: Sequence[str]) -> tuple[str, ...]:
     """The labels of a corpus that a model scores; none is an error."""
     labels = tuple(label for label in corpus.labels if label in scored)
+    # An audit without a figure would look like one that passed.
     if not labels:
         raise BadInput(
             f"model '{model}' and corpus '{corpus.name}' share no label",

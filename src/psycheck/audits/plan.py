@@ -109,6 +109,7 @@ def read_plan(path: str | Path) -> Plan:
     file = read_settings(_File, _only(raw, _FILE_KEYS), str(path))
     settings = settings_of(_only(raw, _SETTING_KEYS), str(path))
 
+    # Columns named outside the corpora are those of each corpus that does not name its own.
     shared_columns = _only(raw, _COLUMNS)
     corpora: list[CorpusPlan] = []
     for number, corpus in enumerate(file.corpus, 1):
@@ -133,6 +134,7 @@ def read_plan(path: str | Path) -> Plan:
 
 def _suite_path(name: str, home: Path) -> str:
     """A suite file beside the plan, or the name of a registered suite."""
+    # A file comes first: whoever puts one beside the plan means it.
     path = home / name
     return str(path) if path.is_file() else name
 
@@ -141,6 +143,7 @@ def settings_of(raw: Mapping[str, Any], place: str = "") -> Settings:
     """Check settings that come from a file, from options or from a caller."""
     values = dict(raw)
     if "trained_on" in raw and not isinstance(raw["trained_on"], Mapping):
+        # A plain list is about every model, which is what "" stands for.
         values["trained_on"] = {"": raw["trained_on"]}
     if "threshold" in raw:
         values["threshold"] = threshold_of(raw["threshold"])
@@ -189,6 +192,7 @@ def _refuse_wrong_budget(settings: Settings, place: str) -> None:
 
 def inputs_of(plan: Plan) -> list[Path]:
     """The files and folders that a plan reads."""
+    # A run must not be written over any of these.
     paths: list[Path] = []
     for corpus in plan.corpora:
         path = corpus_path(corpus)

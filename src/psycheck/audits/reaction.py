@@ -109,6 +109,7 @@ class Ranks:
         below = np.searchsorted(self.scores, scores, "left")
         up_to = np.searchsorted(self.scores, scores, "right")
         texts = max(len(self.scores), 1)
+        # Ties as a half: a model with few different scores moves by whole groups of texts.
         shares: FloatArray = (below + up_to) / (2 * texts)
         return np.where(np.isnan(scores), np.nan, shares)
 

@@ -40,9 +40,13 @@ class Positioned(Protocol):
 
 def split_audits(requested: Iterable[Any]) -> tuple[list[str], list[Audit]]:
     """The names among the requested audits, and the audit objects, checked for what an audit must have."""
+    # A single name is iterable, too: by its letters.
+    if isinstance(requested, str):
+        requested = [requested]
+
     names: list[str] = []
     objects: list[Audit] = []
-    for audit in [requested] if isinstance(requested, str) else requested:
+    for audit in requested:
         if isinstance(audit, str):
             names.append(audit)
         else:
@@ -61,8 +65,13 @@ def prepare_audits(context: RunContext, names: Iterable[str], objects: Sequence[
     prepared: list[tuple[int, Audit]] = []
     for spec in dict.fromkeys(names):
         kind, options = _opened(spec)
-        audits = kind.prepare(context, options) if isinstance(kind, AuditKind) else [kind]
-        prepared += [(_position(kind), checked_audit(audit)) for audit in audits]
+        audits: Sequence[Any] = [kind]
+        if isinstance(kind, AuditKind):
+            audits = kind.prepare(context, options)
+        # One kind may make several audits, such as one per suite: they stand together.
+        position = _position(kind)
+        for audit in audits:
+            prepared.append((position, checked_audit(audit)))
 
     prepared += [(_position(audit), audit) for audit in objects]
     prepared.sort(key=lambda entry: entry[0])  # stable: audits of one position stay in their order
@@ -71,6 +80,7 @@ def prepare_audits(context: RunContext, names: Iterable[str], objects: Sequence[
 
 def tests_suites(names: Iterable[str]) -> bool:
     """Whether one of these audits tests the checks of suites."""
+    # Only ours: to look at another package's audit would import it before it is needed.
     shipped = [AUDITS.get(name) for name in names if AUDITS.is_ours(name)]
     return any(isinstance(kind, TestsSuites) for kind in shipped)
 
@@ -86,8 +96,10 @@ def checked_audit(audit: Any) -> Audit:
             allowed=f"{', '.join(AUDITS.names())}, or an object with name, measures, ask and judge",
         )
 
+    # The name becomes part of file names, and of the keys by which pages find findings.
     shipped = [name for name in AUDITS.names() if AUDITS.is_ours(name)]
-    if is_own(audit) and (audit.name in shipped or not _NAME.fullmatch(str(audit.name))):
+    is_usable = audit.name not in shipped and _NAME.fullmatch(str(audit.name))
+    if is_own(audit) and not is_usable:
         raise BadInput(
             f"an audit cannot be called '{audit.name}'",
             code="audit.name-taken",
@@ -108,14 +120,17 @@ def _opened(spec: str) -> tuple[Any, Any]:
     name, _, query = spec.partition("?")
     values = query_of(query, spec)
     thing = _imported(name.removeprefix(PYTHON)) if name.startswith(PYTHON) else AUDITS.get(name)
-
     if isinstance(thing, AuditKind):
         return thing, _options(thing.options, values, spec)
     if inspect.isclass(thing):
-        return thing(**_arguments(thing, values, spec)), None
+        arguments = _arguments(thing, values, spec)
+        return thing(**arguments), None
     if values:
         raise BadInput(
-            f"audit '{name}' takes no options", code="audit.takes-no-options", where=spec, allowed=name
+            f"audit '{name}' takes no options",
+            code="audit.takes-no-options",
+            where=spec,
+            allowed=name,
         )
     return thing, None
 
@@ -145,6 +160,7 @@ def _arguments(audit: type, values: dict[str, str], spec: str) -> dict[str, Any]
             do="make it a dataclass whose fields are the options",
         )
     options = read_settings(audit, typed_values(audit, values), spec)
+    # Only what was named: the class fills in its own defaults.
     return {name: getattr(options, name) for name in values}
 
 
@@ -156,11 +172,13 @@ def _position(kind: object) -> int:
 def _imported(target: str) -> Any:
     """The object that "module:object" or "file.py:object" names."""
     module, _, path = target.rpartition(":")
+    # The command does not run from the current folder, so Python would not look there.
     folder = str(Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
+    dotted_name = module.removesuffix(".py").replace("/", ".")
     try:
-        thing: Any = importlib.import_module(module.removesuffix(".py").replace("/", "."))
+        thing: Any = importlib.import_module(dotted_name)
         for part in path.split("."):
             thing = getattr(thing, part)
     except (ImportError, AttributeError, ValueError) as error:

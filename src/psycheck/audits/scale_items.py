@@ -66,6 +66,7 @@ def item_findings(
 
     Targets and decisions are (n, k); of each item, and of all items of a scale together.
     """
+    # Where raters were undecided, a symptom is neither invented nor missed.
     annotated = firm(targets)
     columns_of_scale: dict[str, list[int]] = {scale: [] for scale, _ in items.values()}
     for column, label in enumerate(labels):

@@ -61,11 +61,13 @@ def select_sentences(candidates: Sequence[Candidate], scores: NDArray[np.float64
 def _select(candidate: Candidate, scores: NDArray[np.float64]) -> Selected:
     """Judge one candidate by the scores of all models, (m,)."""
     is_positive = candidate.expected == 1
+    # NaN is on neither side, so a model without an answer does not agree.
     agrees = scores >= 0.5 if is_positive else scores < 0.5
     votes = int(np.sum(agrees))
     answered = scores[~np.isnan(scores)]
     confidence = answered if is_positive else 1.0 - answered
     median = float(np.median(confidence)) if answered.size else float("nan")
+    # Both: a majority may be lukewarm, and a high median may rest on the few that answered.
     return Selected(
         candidate=candidate,
         kept=2 * votes > len(scores) and median > 0.5,
@@ -82,6 +84,7 @@ def read_candidates(path: str | Path) -> list[Candidate]:
     """
     path = Path(path)
     try:
+        # Spreadsheets begin a file with a byte order mark.
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file, strict=True)
             _refuse_missing_columns(list(rows.fieldnames or ()), path)

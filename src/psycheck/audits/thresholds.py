@@ -94,6 +94,7 @@ def _refuse_useless_dev(dev: Sequence[Corpus], scored: Mapping[str, Sequence[str
             allowed="a corpus with labels and a split column that says dev, or a number",
             do="make splits with psycheck clean CORPUS --resplit 6:2:2 --out FILE, or set a number",
         )
+    # Every model: a run in which some are tuned on dev and others are not compares unequal things.
     annotated = {label for corpus in dev for label in corpus.labels}
     for model, labels in scored.items():
         if not annotated.intersection(labels):

@@ -57,6 +57,7 @@ def standings(
 
     `others` is the number of checks of the run besides these; `parts` divide the 5 % of each interval.
     """
+    # The weakest is picked among all checks of the run: the more there are, the wider its interval.
     tested_checks = others + sum(bool(cases.tested.any()) for cases in all_cases)
     units = Clusters.of(corpus.units(), corpus.copies())
     for check, cases, part in zip(suite.checks, all_cases, parts, strict=True):

@@ -13,15 +13,18 @@ def why_again(store: Store, model: Model) -> str:
     for stored in store.models():
         is_this_version = stored.fingerprint == model.fingerprint
         if is_this_version and stored.items:
-            return f"'{model.name}' is known: {stored.items:,} texts are cached, only new ones are scored"
+            cached = f"{stored.items:,} texts are cached"
+            return f"'{model.name}' is known: {cached}, only new ones are scored"
+        # The user knows a model by its name; the store tells versions apart by fingerprint.
         if stored.name == model.name and not is_this_version:
             earlier_versions.append(stored)
 
     if not earlier_versions:
         return f"'{model.name}' is new to {store.path}: every text is scored"
     latest = earlier_versions[-1]
-    changes = ", ".join(_changes(latest, model))
-    return f"'{model.name}' changed in {changes or 'its fingerprint'}: every text is scored again"
+    # Not all that a fingerprint covers is a part with a name.
+    changes = ", ".join(_changes(latest, model)) or "its fingerprint"
+    return f"'{model.name}' changed in {changes}: every text is scored again"
 
 
 def _changes(stored: Known, model: Model) -> Iterator[str]:

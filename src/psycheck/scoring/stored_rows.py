@@ -62,7 +62,13 @@ def row_of_batch(batch: Batch) -> dict[str, int | bytes]:
 
 
 def batch_of_row(
-    *, size: int, texts: bytes, scores: bytes, read: bytes, replies: tuple[Reply, ...], label_count: int
+    *,
+    size: int,
+    texts: bytes,
+    scores: bytes,
+    read: bytes,
+    replies: tuple[Reply, ...],
+    label_count: int,
 ) -> Batch | None:
     """The batch of a row whose checksum is right; None if the row contradicts itself.
 
@@ -75,9 +81,15 @@ def batch_of_row(
         return None
 
     score_table = np.frombuffer(scores, np.float64).reshape(size, label_count)
-    if ((score_table < 0) | (score_table > 1)).any():
+    is_outside = (score_table < 0) | (score_table > 1)
+    if is_outside.any():
         return None
-    return Batch(hashes_in(texts), score_table, np.frombuffer(read, np.int32), replies)
+    return Batch(
+        items=hashes_in(texts),
+        scores=score_table,
+        read=np.frombuffer(read, np.int32),
+        replies=replies,
+    )
 
 
 def row_of_reply(reply: Reply) -> ReplyRow:

@@ -58,7 +58,9 @@ class Tally:
         """Add items whose reply answers no label, by reason."""
         for reason, count in reasons.items():
             self.unreadable += count
-            self.unanswered[reason.what] = self.unanswered.get(reason.what, 0) + count
+            earlier_count = self.unanswered.get(reason.what, 0)
+            self.unanswered[reason.what] = earlier_count + count
+            # Not every reason has a remedy: a model may rightly say that it cannot tell.
             if reason.do:
                 self.remedies[reason.what] = reason.do
 
@@ -68,9 +70,12 @@ class Tally:
         if self.unreadable:
             texts = counted(self.unreadable, "text")
             yield f"{texts} got a reply that answers no label; they count as unanswered"
-        for what, count in sorted(self.unanswered.items(), key=lambda entry: -entry[1]):
+        # The commonest first: that is the one to mend.
+        by_count = sorted(self.unanswered.items(), key=lambda entry: -entry[1])
+        for what, count in by_count:
             remedy = self.remedies.get(what, "")
-            note = f"{what}: {counted(count, 'text')}"
+            texts = counted(count, "text")
+            note = f"{what}: {texts}"
             yield f"{note}; {remedy}" if remedy else note
 
     def count(self, replies: Iterable[Reply]) -> None:

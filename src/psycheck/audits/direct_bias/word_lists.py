@@ -135,6 +135,7 @@ def read_words(path: str | Path, *, sentence: str | None = None) -> WordList:
             where=str(path),
             allowed="one word or phrase per line",
         )
+    # The file's own sentence must be right, too, where the caller sets another one.
     file_sentence = str(raw.get("sentence", PLAIN))
     _refuse_without_place(file_sentence, path)
     _refuse_without_place(sentence or file_sentence, path)
@@ -183,11 +184,13 @@ def _without_repeats(
             first_of_word.setdefault(target.word.casefold(), target)
 
     repeated: list[tuple[Target, Target]] = []
+    # A word of two symptoms counts for the first alone: the user should know.
     for target in dict.fromkeys(targets):
-        if target.word:
-            first = first_of_word[target.word.casefold()]
-            if first.symptom != target.symptom:
-                repeated.append((first, target))
+        if not target.word:
+            continue
+        first = first_of_word[target.word.casefold()]
+        if first.symptom != target.symptom:
+            repeated.append((first, target))
     return tuple(first_of_word.values()), tuple(repeated)
 
 
@@ -205,6 +208,7 @@ def _lines(text: str, path: Path) -> dict[str, Any]:
     """The words of a text file as in TOML; what follows a # is a comment."""
     words = [line.partition("#")[0].strip() for line in text.splitlines()]
     for number, word in enumerate(words, start=1):
+        # A line of this length is a sentence or a post: the wrong file.
         if len(word) > LONGEST:
             raise BadInput(
                 "a line is too long for a word or phrase",
@@ -228,13 +232,16 @@ def gender() -> Gender:
         pairs.append((she, he))
         sentences.append((her_sentence, his_sentence))
         paired_words |= {she.casefold(), he.casefold()}
+
+    # No random word may be one of these: it would have a gender by itself.
+    gendered = paired_words | {*raw["female"], *raw["male"], *raw["gendered"]}
     return Gender(
         pairs=tuple(pairs),
         sentences=tuple(sentences),
         female=tuple(raw["female"]),
         male=tuple(raw["male"]),
         sentence=raw["sentence"],
-        gendered=frozenset(paired_words | {*raw["female"], *raw["male"], *raw["gendered"]}),
+        gendered=frozenset(gendered),
     )
 
 
