@@ -76,7 +76,8 @@ def by_groups(
 
 def _values_of(rates: Sequence[Finding], grouping: str) -> list[str]:
     """The values that checks have for a grouping, in the order of the checks."""
-    return list(dict.fromkeys(rate.where[grouping] for rate in rates if grouping in rate.where))
+    values = [rate.where[grouping] for rate in rates if grouping in rate.where]
+    return list(dict.fromkeys(values))
 
 
 def _mean_and_sd(
@@ -157,14 +158,17 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
     counts = {"checks": len(rates), "corpora": len(means)}
 
     # MOVER (Zou and Donner 2008): the squared distances of the ends from the means add up, weighted.
-    weights = np.array([mean.counts["checks"] for mean in means]) / len(rates)
+    checks_of_corpus = np.array([mean.counts["checks"] for mean in means])
+    weights = checks_of_corpus / len(rates)
     ends = np.array([mean.interval or UNKNOWN for mean in means])  # (corpora, 2)
     centres = np.array([[mean.value] for mean in means])
-    down, up = np.sqrt((weights**2) @ (ends - centres) ** 2)
+    squared_distances = (ends - centres) ** 2
+    down, up = np.sqrt((weights**2) @ squared_distances)
 
     pooled_mean = float(values.mean())
-    interval = (pooled_mean - float(down), pooled_mean + float(up))
-    findings = [measured("pass_rate_mean", pooled_mean, n, interval, where, counts)]
+    low = pooled_mean - float(down)
+    high = pooled_mean + float(up)
+    findings = [measured("pass_rate_mean", pooled_mean, n, (low, high), where, counts)]
     if len(values) > 1:
         sd = float(values.std(ddof=1))
         findings.append(Finding("pass_rate_sd", sd, n, None, where, counts))
@@ -266,8 +270,16 @@ def _correlated(
         if n >= _FEWEST:
             p = t_test(pass_rates, accuracies, paired=test == "paired")
         where_of_test = {**where, "test": test}
-        flags = _flags(n, is_defined=not math.isnan(p))
-        yield Finding("t_p", p, n, None, where_of_test, counts, flags=flags)
+        is_defined = not math.isnan(p)
+        yield Finding(
+            "t_p",
+            p,
+            n,
+            None,
+            where_of_test,
+            counts,
+            flags=_flags(n, is_defined=is_defined),
+        )
 
 
 def _flags(pairs: int, *, is_defined: bool) -> tuple[str, ...]:

@@ -57,7 +57,8 @@ class LocalEngine:
                 return
             scores = self._scores(task, batch.items)
             has_needs = self._have_needs(task, batch.items, scores)
-            complete = batch.take(np.flatnonzero(has_needs))
+            complete_rows = np.flatnonzero(has_needs)
+            complete = batch.take(complete_rows)
             task.view.add(complete.items, scores[has_needs], complete.hashes)
             task.tally.scored += len(complete.items)
             task.tally.failed += len(batch.items) - len(complete.items)
@@ -85,8 +86,10 @@ class LocalEngine:
     def _score_halves(self, task: ScoringTask, batch: Todo, error: BaseException) -> None:
         """Try a failed batch again in halves; an item that fails alone is counted with the reason."""
         unscored = unknown(task.view, batch.items)  # some may have got a reply before the failure
-        if unscored.items and len(batch.items) == 1:
-            task.view.complaints[reason_of(error)] += 1
+        is_alone = len(batch.items) == 1
+        if unscored.items and is_alone:
+            reason = reason_of(error)
+            task.view.complaints[reason] += 1
             task.tally.failed += 1
             return
 

@@ -42,6 +42,7 @@ def _started(pid: int | str) -> str:
         # The name of the program, in parentheses, may itself hold spaces and parentheses.
         _, _, after_name = status.rpartition(")")
         fields = after_name.split()
-        is_dead = fields[0] in "ZX"  # a zombie, or gone while we read
+        state = fields[0]
+        is_dead = state in "ZX"  # a zombie, or gone while we read
         return ENDED if is_dead else fields[_START_TIME]
     return ENDED

@@ -76,11 +76,14 @@ class RememberedScores:
     @property
     def traits(self) -> ScoreTraits:
         """How the scores become decisions."""
+        # Chosen on dev by the user of this run, and so before what the model brings along.
+        thresholds = self._dev_thresholds or self._capabilities.thresholds
+        replies_in_words = self._reader is not None
         return ScoreTraits(
             exclusive=self._capabilities.exclusive,
-            thresholds=self._dev_thresholds or self._capabilities.thresholds,
+            thresholds=thresholds,
             reads_all=self._windowed is None,
-            hard=self._reader is not None and self._only_zeros_and_ones(),
+            hard=replies_in_words and self._only_zeros_and_ones(),
         )
 
     def decide_at(self, thresholds: FloatArray) -> None:
@@ -267,6 +270,7 @@ class RememberedScores:
         for key, reply in self._stored_replies():
             if key not in keys:
                 continue
+            # Each further answer to the same prompt was a request of its own.
             usage["requests"] += 1 + len(reply.others)
             usage["prompt_tokens"] += reply.prompt_tokens or 0
             usage["completion_tokens"] += reply.completion_tokens or 0
@@ -277,7 +281,8 @@ class RememberedScores:
         if self._reader is None:
             return
         # All at once: a query that is still open would keep the store from writing.
-        batches = [batch for _, batch in self.store.batches(self.number) if batch.replies]
+        stored = list(self.store.batches(self.number))
+        batches = [batch for _, batch in stored if batch.replies]
         for batch in batches:
             replies_by_row = zip(batch.items, batch.replies, strict=True)
             for key, reply in replies_by_row:
@@ -286,7 +291,8 @@ class RememberedScores:
     def _only_zeros_and_ones(self) -> bool:
         scores = self._table.scores[: len(self)]
         answered = scores[~np.isnan(scores)]
-        return bool(np.isin(answered, (0.0, 1.0)).all())
+        is_hard = np.isin(answered, (0.0, 1.0))
+        return bool(is_hard.all())
 
     def _rows(self, items: Sequence[Item]) -> Rows:
         """The rows of items, (n,), by their marks if these are certain, else by their hashes; -1: unknown."""
@@ -355,8 +361,9 @@ class RememberedScores:
         try:
             scores = [self._reader.read_reply(reply) for reply in replies]
         except Exception as error:
+            reason = reason_of(error)
             raise ModelFailure(
-                f"model '{self.model}' cannot read one of its replies: {reason_of(error)}",
+                f"model '{self.model}' cannot read one of its replies: {reason}",
                 code="model.cannot-read-reply",
                 allowed="NaN for each label that a reply does not answer",
                 do="mend its read_reply and run the same command again; the replies are stored",
@@ -379,7 +386,8 @@ class Todo(NamedTuple):
     def take(self, rows: Rows) -> "Todo":
         """The items at these rows, in this order."""
         items = list(map(self.items.__getitem__, rows.tolist()))
-        return Todo(items, self.hashes.take(rows, axis=0))
+        hashes = self.hashes.take(rows, axis=0)
+        return Todo(items, hashes)
 
 
 def unknown(view: RememberedScores, items: list[Item]) -> Todo:
@@ -398,7 +406,8 @@ def unknown(view: RememberedScores, items: list[Item]) -> Todo:
     stored_items = [items[place] for place in stored_places]
     newly_met = view.meet(stored_items, rows[is_stored])
 
-    lacking = all_items.take(np.flatnonzero(~is_stored))
+    lacking_rows = np.flatnonzero(~is_stored)
+    lacking = all_items.take(lacking_rows)
     return lacking._replace(met=newly_met)
 
 

@@ -76,6 +76,7 @@ class ScoreTable:
         """The rows of items, (n,), by Python's hash; -1 where they are not met or it is not certain."""
         marks = _marks(items)
         rows = self._by_mark.find(marks, self._marks)
+        # Two items in some billions share a mark; then only the hash tells which of them it is.
         if self._ambiguous:
             ambiguous_marks = np.fromiter(self._ambiguous, np.uint64)
             is_ambiguous = np.isin(marks[:, 0], ambiguous_marks)

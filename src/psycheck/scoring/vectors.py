@@ -114,7 +114,9 @@ def _longest_first(texts: Sequence[str], rows: IntArray) -> IntArray:
 
 
 def _encode_rows(
-    encoder: Encoder, texts: Sequence[str], spans: Spans | None
+    encoder: Encoder,
+    texts: Sequence[str],
+    spans: Spans | None,
 ) -> Callable[[Sequence[int]], FloatArray]:
     """A function from rows of the texts to their vectors, (m, d)."""
 

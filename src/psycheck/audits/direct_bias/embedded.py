@@ -40,4 +40,9 @@ class Embedded:
 
 def known_pairs(request: Asked, vectors: Embedded) -> list[tuple[Spoken, Spoken]]:
     """The pairs of which the encoder knows both words."""
-    return [pair for pair in request.pairs if vectors.known(pair).all()]
+    pairs = []
+    for pair in request.pairs:
+        # One word of a pair has no direction away from the other.
+        if vectors.known(pair).all():
+            pairs.append(pair)
+    return pairs
