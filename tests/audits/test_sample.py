@@ -232,7 +232,7 @@ def test_a_threshold_from_dev_does_not_go_with_a_budget(suite: str) -> None:
 def test_intervals_are_clustered_by_author_and_allow_for_the_rounds(suite: str) -> None:
     author = [str(k % 40) for k in range(400)]
     corpus = Corpus.of("notes", TEXTS, labels=LABELS, author=author)
-    run = audited(suite, corpus=corpus, budget=600)
+    run = audited(suite, corpus=corpus, budget=640)
     cases = run.tables["cases"].filter(check="food")
     owner = dict(zip(corpus.ids, author, strict=True))
     passed = (cases["outcome"].cast(str) == "passed").to_numpy()
