@@ -6,7 +6,10 @@ sound, know nothing, or have a flaw of known kind and size. The audits judge the
 `psycheck audit` does; what the verdict claims is read by rule, never by its words.
 
     benchmarks/claims.py [AUDITS]          writes headline_rates.json and prints the tables of claims.md
+    benchmarks/claims.py [AUDITS] null     the same for the model without skill alone, in minutes
     benchmarks/claims.py [AUDITS] tune     the same with other seeds, and writes nothing
+
+What a run did not measure keeps its rate of an earlier run.
 """
 
 import json
@@ -328,11 +331,16 @@ class Share:
         return f"{share:.1f} % ({100 * ends.low:.1f}–{100 * ends.high:.1f}), n {self.audits}"
 
 
-def false_alarms(audits: int, first: int, designs: Sequence[Design] = DESIGNS) -> dict[str, dict[str, Share]]:
+def false_alarms(
+    audits: int,
+    first: int,
+    designs: Sequence[Design] = DESIGNS,
+    false: Mapping[Kind, Sequence[str]] = FALSE,
+) -> dict[str, dict[str, Share]]:
     """By rule, then by design and kind of model: how often the rule is printed where it is false."""
     counts: dict[str, dict[str, Share]] = {}
     for design in designs:
-        for kind, rules in FALSE.items():
+        for kind, rules in false.items():
             repeats = max(audits // 4, 5) if design.checks else audits
             printed = [_rules(audited(kind, design, first + 1_000 * k)) for k in range(repeats)]
             for rule in rules:
@@ -382,36 +390,69 @@ def share_texts_between_audits() -> None:
 
 
 def main() -> None:
-    """Print the tables of docs/benchmarks/claims.md; the report also writes the rates of each rule."""
+    """Print the tables of docs/benchmarks/claims.md; a report also writes the rates of each rule."""
     audits = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     is_tuning = "tune" in sys.argv[2:]
     first = TUNING if is_tuning else REPORTING
     share_texts_between_audits()
-
     print(machine(), "\n")
-    print(table(["model", "rule", "first sentence"], first_lines(first)), "\n", flush=True)
-    flaws = power(max(audits // 4, 10), first)
-    rows = [
-        [kind.name, ", ".join(f"`{rule}`" for rule in FLAWS[kind]), *found] for kind, found in flaws.items()
-    ]
+
+    if "null" in sys.argv[2:]:
+        flaws = {}
+        # DECK takes most of the time, and its claims are not about skill.
+        designs = [replace(design, checks=False) for design in DESIGNS]
+        alarms = false_alarms(audits, first, designs, {NULL: FALSE[NULL]})
+    else:
+        print(table(["model", "rule", "first sentence"], first_lines(first)), "\n", flush=True)
+        flaws = power(max(audits // 4, 10), first)
+        _print_power(flaws)
+        alarms = false_alarms(audits, first)
+
+    _print_alarms(alarms)
+    if not is_tuning:
+        write_rates(alarms, flaws)
+
+
+def _print_power(flaws: Mapping[Kind, Sequence[Share]]) -> None:
+    rows = []
+    for kind, shares in flaws.items():
+        rules = ", ".join(f"`{rule}`" for rule in FLAWS[kind])
+        rows.append([kind.name, rules, *shares])
     print(table(["flaw", "named by", "n 200", "n 500", "n 2,000"], rows), "\n", flush=True)
 
-    alarms = false_alarms(audits, first)
-    rates: dict[str, dict[str, str]] = {}
+
+def _print_alarms(alarms: Mapping[str, Mapping[str, Share]]) -> None:
     rows = []
     for rule, by_place in alarms.items():
-        worst = max(by_place, key=lambda place: by_place[place].count)
-        total = Share(sum(s.count for s in by_place.values()), sum(s.audits for s in by_place.values()))
-        rates.setdefault(rule, {})["false_alarms"] = f"{by_place[worst]}"
-        rows.append([f"`{rule}`", total, by_place[worst], worst if by_place[worst].count else "–"])
+        shares = by_place.values()
+        total = Share(sum(share.count for share in shares), sum(share.audits for share in shares))
+        worst = _worst_place(by_place)
+        place = worst if by_place[worst].count else "–"
+        rows.append([f"`{rule}`", total, by_place[worst], place])
     print(table(["rule", "all settings", "worst setting", "which"], rows))
+
+
+def _worst_place(by_place: Mapping[str, Share]) -> str:
+    return max(by_place, key=lambda place: by_place[place].count / by_place[place].audits)
+
+
+def write_rates(
+    alarms: Mapping[str, Mapping[str, Share]], flaws: Mapping[Kind, Sequence[Share]], path: Path = RATES
+) -> None:
+    """Write false alarms in the worst setting and the power at most texts; keep what was not measured."""
+    rates: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8"))
+    for rule, by_place in alarms.items():
+        worst = by_place[_worst_place(by_place)]
+        settings = f", in the worst of {len(by_place)} settings" if len(by_place) > 1 else ""
+        rates.setdefault(rule, {})["false_alarms"] = f"{worst}{settings}"
+
+    found: dict[str, list[str]] = {}
     for kind, shares in flaws.items():
         for rule in FLAWS[kind]:
-            said = f"{kind.name}: {shares[-1]}"
-            known = rates.setdefault(rule, {}).get("power")
-            rates[rule]["power"] = f"{known}; {said}" if known else said
-    if not is_tuning:
-        RATES.write_text(json.dumps(rates, indent=1, ensure_ascii=False) + "\n", "utf-8")
+            found.setdefault(rule, []).append(f"{kind.name}: {shares[-1]}")
+    for rule, sentences in found.items():
+        rates.setdefault(rule, {})["power"] = "; ".join(sentences)
+    path.write_text(json.dumps(rates, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

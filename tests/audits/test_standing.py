@@ -170,3 +170,12 @@ def test_an_mft_check_is_the_weakest_only_if_its_test_says_so(
 def test_no_check_is_marked_where_none_does_harm() -> None:
     rate = Finding("pass_rate", 1.0, 100, where={"audit": "behaviour", "check": "a"})
     assert mark_weakest([rate], [Standing(possible=True, n=100)]) == [rate]
+
+
+def test_two_equal_checks_are_told_apart_in_no_more_than_5_percent() -> None:
+    """Either may be the lower one, so 1.8 standard errors are not enough: the test is two-sided."""
+    first = losing(*range(50, 66))
+    # The same eight and eight more: 0.08 / √(0.08 − 0.08² + 0.02) · 10 = 2.6 standard errors.
+    assert contenders([losing(*range(50, 58)), first]) == [1]
+    # 11 of the same: 0.05 / √(0.05 − 0.05² + 0.02) · 10 = 1.9, where t of 15 degrees of freedom allows 2.1.
+    assert contenders([losing(*range(50, 61)), first]) == [1, 0]

@@ -1,11 +1,13 @@
 """A small version of benchmarks/claims.py: nobody without a flaw is blamed, and nothing inert is praised."""
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 import claims
-from claims import FALSE, INERT, KINDS, LEAKED, NULL, SHORTCUT, Design, Kind, audited
+from claims import FALSE, INERT, KINDS, LEAKED, NULL, SHORTCUT, Design, Kind, Share, audited
 from psycheck.report.headlines import praises
 
 SEED = 80_000_000  # neither tuned on nor reported
@@ -65,3 +67,16 @@ def test_a_model_that_reads_a_mark_or_nothing_is_never_praised_for_its_checks(ki
 
 def test_every_kind_has_an_expected_first_line() -> None:
     assert {kind.name for kind in KINDS} == set(FIRST)
+
+
+def test_a_run_writes_the_worst_setting_and_keeps_what_it_did_not_measure(tmp_path: Path) -> None:
+    rates = tmp_path / "rates.json"
+    kept = {"groups.gap": {"power": "kept", "false_alarms": "old"}, "gender.flips": {"power": "kept"}}
+    rates.write_text(json.dumps(kept), "utf-8")
+    alarms = {"groups.gap": {"a": Share(1, 100), "b": Share(0, 100)}}
+    claims.write_rates(alarms, {claims.INVERTED: [Share(5, 10), Share(10, 10)]}, rates)
+    assert json.loads(rates.read_text("utf-8")) == {
+        "groups.gap": {"power": "kept", "false_alarms": "1.0 % (0.0–5.4), n 100, in the worst of 2 settings"},
+        "gender.flips": {"power": "kept"},
+        "performance.inverted": {"power": "inverted: 100.0 % (69.2–100.0), n 10"},
+    }

@@ -8,10 +8,12 @@ be as weak: on the same texts they are not shown to lose fewer. Both are the sam
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import NormalDist
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm, studentized_range
+from scipy.stats import t as student
 
 from psycheck.audits.cases import Cases, applies_to
 from psycheck.audits.suite import Check, Suite
@@ -151,40 +153,46 @@ def contenders(every: Sequence[Standing]) -> list[int]:
         return standing.upper_end, not standing.possible, -standing.lost
 
     first = min(range(len(every)), key=weakness)
-    errors_behind: dict[int, float] = {}
+    behind: dict[int, tuple[float, float]] = {}
     for k, standing in enumerate(every):
         if k != first and standing.possible:
-            errors_behind[k] = _errors_behind(standing, every[first])
+            behind[k] = _behind(standing, every[first])
+    chance = _chance_apart(1 + len(behind))
+    rivals = [k for k, (_, p) in behind.items() if p >= chance]
+    return [first, *sorted(rivals, key=lambda k: behind[k][0])]
 
-    sure = _sure_errors(1 + len(errors_behind))
-    rivals = [k for k, errors in errors_behind.items() if errors <= sure]
-    return [first, *sorted(rivals, key=errors_behind.__getitem__)]
 
+@cache
+def _chance_apart(checks: int) -> float:
+    """The p-value that the two furthest of several equal checks have at least, in 95 % of the runs.
 
-def _sure_errors(checks: int) -> float:
-    """By how many standard errors two of several checks must be apart, whichever two are compared.
-
-    The first is picked as the lowest, so all pairs are allowed for (Bonferroni): where all checks are equally
-    weak, at least 95 % of the runs leave out none.
+    The first is picked as the lowest, so this is that of Tukey's studentised range: where all checks are
+    equally weak, at most 5 % of the runs leave any out.
     """
-    pairs = max(checks * (checks - 1) // 2, 1)
-    return NormalDist().inv_cdf(1 - ERROR / pairs)
+    if checks < 2:
+        return 0.0
+    of_means = studentized_range.ppf(1 - ERROR, checks, math.inf)
+    return float(norm.sf(of_means / math.sqrt(2)))
 
 
-def _errors_behind(standing: Standing, first: Standing) -> float:
-    """By how many standard errors a check loses fewer texts; those of the same corpus are paired."""
+def _behind(standing: Standing, first: Standing) -> tuple[float, float]:
+    """By how many standard errors a check loses fewer texts, and the one-sided p-value of that.
+
+    Checks of the same corpus are paired. A few authors who write most make the standard error uncertain,
+    which the degrees of freedom allow for (Satterthwaite).
+    """
     if standing.corpus == first.corpus:
-        differences = first.errors - standing.errors
-        variance = float(np.sum(differences**2))
+        errors = first.errors.astype(np.float64) - standing.errors
     else:
-        variance = float(np.sum(first.errors**2) + np.sum(standing.errors**2))
+        errors = np.concatenate([first.errors, standing.errors]).astype(np.float64)
+    variance = float(np.sum(errors**2))
+    freedom = 3 * variance**2 / max(float(np.sum(errors**4)), 1e-300)
+    freedom = max(min(freedom, len(errors) - 1), 1)
 
     # One more text of each check that differs by 1, as in the standings.
-    smoothing = 0.0
-    for n in (standing.n, first.n):
-        smoothing += 1 / max(n, 1) ** 2
-    behind = first.lost - standing.lost
-    return behind / math.sqrt(variance + smoothing)
+    smoothing = sum(1 / max(n, 1) ** 2 for n in (standing.n, first.n))
+    distance = (first.lost - standing.lost) / math.sqrt(variance + smoothing)
+    return distance, float(student.sf(distance, freedom))
 
 
 def mark_weakest(findings: Sequence[Finding], every: Sequence[Standing]) -> list[Finding]:
