@@ -34,7 +34,12 @@ class Gap:
         return max(abs(end) for end in self.interval)
 
 
-def may_be_worst(losses: ArrayLike, clusters: Clusters, *, seed: int = 0) -> BoolArray:
+def may_be_worst(
+    losses: ArrayLike,
+    clusters: Clusters,
+    *,
+    seed: int = 0,
+) -> BoolArray:
     """Which of several losses may be the largest, (m,), from what each text loses, (m, n).
 
     With 95 % confidence all the truly largest are among them, however many are equal: a loss is excluded
@@ -43,16 +48,21 @@ def may_be_worst(losses: ArrayLike, clusters: Clusters, *, seed: int = 0) -> Boo
     """
     per_text = np.asarray(losses, np.float64)
     values, errors = _means_and_errors(per_text, clusters)
-    first = int(np.argmax(values))
-    apart = _standard_errors(errors)[first]
+    largest = int(np.argmax(values))
+    errors_of_gaps = _standard_errors(errors)[largest]
+    behind = (values[largest] - values) / errors_of_gaps
+    # The largest is always among them.
+    behind[largest] = 0.0
     limit = largest_gap_quantile(errors, seed=seed)
-    behind = (values[first] - values) / apart
-    behind[first] = 0.0
     is_candidate: BoolArray = behind <= limit
     return is_candidate
 
 
-def largest_gap_quantile(errors: FloatArray, *, seed: int = 0) -> float:
+def largest_gap_quantile(
+    errors: FloatArray,
+    *,
+    seed: int = 0,
+) -> float:
     """By how many standard errors the two furthest of m equal figures are apart by chance, in 95 %.
 
     `errors` (m, clusters) are the shares of each cluster in the error of each figure. Every cluster keeps its
@@ -67,8 +77,8 @@ def largest_gap_quantile(errors: FloatArray, *, seed: int = 0) -> float:
     scale = _standard_errors(errors)
     largest = np.zeros(DRAWS)
     for first, second in combinations(range(figure_count), 2):
-        gaps = np.abs(drawn[:, first] - drawn[:, second]) / scale[first, second]
-        largest = np.maximum(largest, gaps)
+        gaps = np.abs(drawn[:, first] - drawn[:, second])
+        largest = np.maximum(largest, gaps / scale[first, second])
 
     # The standard errors are estimated, too.
     freedom = max(cluster_count - 1, 1)
@@ -81,10 +91,12 @@ def _means_and_errors(per_text: FloatArray, clusters: Clusters) -> tuple[FloatAr
     is_tested = ~np.isnan(per_text)
     counts = np.maximum(is_tested.sum(axis=1), 1)
     values = np.nansum(per_text, axis=1) / counts
-    deviations = np.where(is_tested, per_text - values[:, None], 0.0) / counts[:, None]
-    sums = np.stack([clusters.sums(row) for row in deviations])
-    errors = sums * math.sqrt(clusters.count / max(clusters.count - 1, 1))
-    return values, errors
+    deviations = np.where(is_tested, per_text - values[:, None], 0.0)
+    influences = deviations / counts[:, None]
+    sums = np.stack([clusters.sums(row) for row in influences])
+    # Deviations from an estimated mean are too small by one degree of freedom.
+    correction = math.sqrt(clusters.count / max(clusters.count - 1, 1))
+    return values, sums * correction
 
 
 def _standard_errors(errors: FloatArray) -> FloatArray:
@@ -113,20 +125,39 @@ def group_gaps(groups: Sequence[tuple[ArrayLike, ArrayLike]], clusters: Clusters
         rate = float(top.sum()) / total if total else math.nan
         rates.append(rate)
         influences.append((top - rate * bottom) / max(total, 1.0))
-        ends.append(ratio_interval(top, bottom, clusters, among=pair_count))
+        ends.append(
+            ratio_interval(
+                top,
+                bottom,
+                clusters,
+                among=pair_count,
+            )
+        )
 
     for first, second in combinations(range(len(groups)), 2):
-        interval = UNKNOWN
-        if not math.isnan(ends[first][0] + ends[second][0]):
-            low, high = combined_interval(
-                (rates[first], rates[second]),
-                (ends[first], ends[second]),
-                (1.0, -1.0),
-                (influences[first], influences[second]),
-                clusters,
+        gap = rates[first] - rates[second]
+        # A group with too few clusters has no interval, and then no gap to it has one.
+        if math.isnan(ends[first][0] + ends[second][0]):
+            yield Gap(
+                first,
+                second,
+                gap,
+                UNKNOWN,
             )
-            interval = max(low, -1.0), min(high, 1.0)
-        yield Gap(first, second, rates[first] - rates[second], interval)
+            continue
+        low, high = combined_interval(
+            values=(rates[first], rates[second]),
+            intervals=(ends[first], ends[second]),
+            weights=(1.0, -1.0),
+            influences=(influences[first], influences[second]),
+            clusters=clusters,
+        )
+        yield Gap(
+            first,
+            second,
+            gap,
+            (max(low, -1.0), min(high, 1.0)),
+        )
 
 
 def largest_gap_not_ruled_out(
@@ -134,4 +165,8 @@ def largest_gap_not_ruled_out(
 ) -> Gap | None:
     """The pair of groups whose gap may be the widest; None where no pair has an interval."""
     bounded = [gap for gap in group_gaps(groups, clusters) if not math.isnan(gap.interval[0])]
-    return max(bounded, key=lambda gap: gap.not_ruled_out, default=None)
+    return max(
+        bounded,
+        key=lambda gap: gap.not_ruled_out,
+        default=None,
+    )
