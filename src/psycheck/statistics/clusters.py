@@ -192,7 +192,7 @@ def _decisive_number(left_out: FloatArray, squares: float) -> float:
     fourth = float(np.sum(left_out**4))
     if not fourth > 0:
         return math.inf
-    return 2 * squares**2 / fourth
+    return float(2 * squares**2 / fourth)
 
 
 def _skewness(left_out: FloatArray, squares: float) -> float:

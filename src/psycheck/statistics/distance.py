@@ -561,7 +561,7 @@ def _pairs_within_units(sides: Sides, groups: IntArray) -> list[FloatArray]:
     first_sizes = np.bincount(sides.units, sides.first)
     second_sizes = np.bincount(sides.units, ~sides.first)
     products = (first_sizes * first_sizes, second_sizes * second_sizes, first_sizes * second_sizes)
-    return [np.bincount(group_of_unit, pairs) for pairs in products]
+    return [np.bincount(group_of_unit, pairs).astype(np.float64) for pairs in products]
 
 
 def _permuted(
