@@ -37,11 +37,7 @@ FULL = 4  # labelled symptoms of a sentence: the guidelines stop there, so nothi
 LIFT = 0.2  # how much of its neighbours' weight lifts a symptom that is not mentioned
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    eq=False,
-)
+@dataclass(frozen=True, slots=True, eq=False)
 class Truth:
     """Sentences with what they mention (n, k): "status subject" where they do, else an empty string."""
 
@@ -67,11 +63,7 @@ def read_truth(half: str) -> Truth:
     # The texts are not ours to keep: a label finds its sentence by the hash.
     row_of = {sentence["sha256"]: number for number, sentence in enumerate(sentences)}
 
-    statements = np.full(
-        (len(sentences), len(SYMPTOMS)),
-        "",
-        dtype="<U20",
-    )
+    statements = np.full((len(sentences), len(SYMPTOMS)), "", dtype="<U20")
     for label in _labels(half):
         # Without a symptom a sentence mentions none.
         if label["symptom"]:

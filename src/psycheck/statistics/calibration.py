@@ -58,11 +58,7 @@ def bin_of(scores: FloatArray, bins: int = BINS) -> IntArray:
     """The bin of each score, 0..bins − 1, of equal width."""
     edges = np.arange(1, bins) / bins
     # A score on an edge belongs to the bin above it; the last bin has no edge above.
-    return np.searchsorted(
-        edges,
-        scores,
-        side="right",
-    )
+    return np.searchsorted(edges, scores, side="right")
 
 
 def reliability(
@@ -80,21 +76,9 @@ def reliability(
     answered = scores[is_usable]
     bin_numbers = bin_of(answered, bins)
     sizes = np.bincount(bin_numbers, minlength=bins)
-    positives = np.bincount(
-        bin_numbers,
-        weights=gold(annotated),
-        minlength=bins,
-    )
-    target_sums = np.bincount(
-        bin_numbers,
-        weights=annotated,
-        minlength=bins,
-    )
-    score_sums = np.bincount(
-        bin_numbers,
-        weights=answered,
-        minlength=bins,
-    )
+    positives = np.bincount(bin_numbers, weights=gold(annotated), minlength=bins)
+    target_sums = np.bincount(bin_numbers, weights=annotated, minlength=bins)
+    score_sums = np.bincount(bin_numbers, weights=answered, minlength=bins)
     curve = []
     for number, size in enumerate(sizes):
         score_bin = Bin(
@@ -125,14 +109,7 @@ def expected_calibration_error(
     if not n:
         return math.nan
     distances = [abs(score_bin.mean_score - score_bin.share) for score_bin in curve]
-    weighted = [
-        score_bin.n * distance
-        for score_bin, distance in zip(
-            curve,
-            distances,
-            strict=True,
-        )
-    ]
+    weighted = [score_bin.n * distance for score_bin, distance in zip(curve, distances, strict=True)]
     return sum(weighted) / n
 
 
@@ -165,11 +142,11 @@ def calibration_noise(
     else:
         residuals = annotated - answered
         errors = _errors_of_clusters(
-            residuals,
-            bin_of(answered),
-            units,
-            random,
-            resamples,
+            residuals=residuals,
+            bin_numbers=bin_of(answered),
+            clusters=units,
+            random=random,
+            resamples=resamples,
         )
     return float(np.quantile(errors, 0.95))
 
@@ -182,11 +159,7 @@ def _errors_of_single_texts(
     """Calibration errors by chance, (resamples,), of independent texts that are 1 or 0."""
     bin_numbers = bin_of(scores)
     sizes = np.bincount(bin_numbers, minlength=BINS)
-    expected = np.bincount(
-        bin_numbers,
-        weights=scores,
-        minlength=BINS,
-    )
+    expected = np.bincount(bin_numbers, weights=scores, minlength=BINS)
     # A mean of scores of 1 may exceed 1 by a rounding error, which is no probability.
     shares = np.clip(expected / np.maximum(sizes, 1), 0.0, 1.0)
     drawn = random.binomial(sizes, shares, (resamples, BINS))

@@ -124,10 +124,10 @@ def confusion(
     fn = int(np.sum(yes)) - tp
     tn = len(yes) - tp - fp - fn
     return Confusion(
-        tp,
-        fp,
-        fn,
-        tn,
+        tp=tp,
+        fp=fp,
+        fn=fn,
+        tn=tn,
     )
 
 
@@ -363,10 +363,10 @@ def _brier_interval(
     mean = float(squared_errors.mean())
     influence = (squared_errors - mean) / len(squared_errors)
     return figure_interval(
-        mean,
-        influence,
-        clusters,
-        clusters,
+        value=mean,
+        influence=influence,
+        counted=clusters,
+        clusters=clusters,
     )
 
 
@@ -393,10 +393,10 @@ def _two_class_intervals(
         "macro_f1": macro_f1,
         "weighted_precision": _weighted_precision_interval(positive, called, clusters),
         "weighted_f1": _weighted_f1_interval(
-            positive,
-            f1_of_1,
-            f1_of_0,
-            clusters,
+            positive=positive,
+            f1_of_1=f1_of_1,
+            f1_of_0=f1_of_0,
+            clusters=clusters,
         ),
         "hard_auc": _hard_auc_interval(positive, called, clusters),
     }
@@ -424,10 +424,10 @@ def _weighted_precision_interval(
     influence = moves_of_1 + moves_of_0 + moves_of_weights
     value = share * precision_of_1 + (1 - share) * precision_of_0
     return figure_interval(
-        value,
-        influence,
-        clusters,
-        clusters,
+        value=value,
+        influence=influence,
+        counted=clusters,
+        clusters=clusters,
     )
 
 
@@ -444,10 +444,10 @@ def _weighted_f1_interval(
     moves_of_weights = (f1_of_1.value - f1_of_0.value) * (positive - share) / n
     value = share * f1_of_1.value + (1 - share) * f1_of_0.value
     return figure_interval(
-        value,
-        moves_of_figures + moves_of_weights,
-        clusters,
-        clusters,
+        value=value,
+        influence=moves_of_figures + moves_of_weights,
+        counted=clusters,
+        clusters=clusters,
     )
 
 
@@ -464,11 +464,11 @@ def _hard_auc_interval(
     moves_of_1 = positive * (called - sensitivity) / positives
     moves_of_0 = ~positive * (~called - specificity) / negatives
     return figure_interval(
-        (sensitivity + specificity) / 2,
-        (moves_of_1 + moves_of_0) / 2,
-        clusters.at(rarer_class(positive)),
-        clusters,
-        equal_class_weights(positive),
+        value=(sensitivity + specificity) / 2,
+        influence=(moves_of_1 + moves_of_0) / 2,
+        counted=clusters.at(rarer_class(positive)),
+        clusters=clusters,
+        weights=equal_class_weights(positive),
     )
 
 
@@ -482,19 +482,19 @@ def _ranking_intervals(
     precision, precision_influence = average_precision_influence(positive, scores)
     return {
         "auc": figure_interval(
-            area,
-            area_influence,
-            clusters.at(rarer_class(positive)),
-            clusters,
-            equal_class_weights(positive),
+            value=area,
+            influence=area_influence,
+            counted=clusters.at(rarer_class(positive)),
+            clusters=clusters,
+            weights=equal_class_weights(positive),
         ),
         # It is a mean over the texts annotated 1, so that these alone make it certain.
         "average_precision": figure_interval(
-            precision,
-            precision_influence,
-            clusters.at(positive),
-            clusters,
-            positive.astype(np.float64),
+            value=precision,
+            influence=precision_influence,
+            counted=clusters.at(positive),
+            clusters=clusters,
+            weights=positive.astype(np.float64),
         ),
     }
 

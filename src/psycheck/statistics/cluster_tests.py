@@ -106,29 +106,29 @@ def groups_p(
     is_mixed = (firsts > 0) & (firsts < sizes)
     if is_mixed.any() or clusters.count > SHUFFLED:
         return _difference_p(
-            top,
-            bottom,
-            is_first,
-            clusters,
+            top=top,
+            bottom=bottom,
+            is_first=is_first,
+            clusters=clusters,
         )
 
     tops = clusters.sums(top)
     bottoms = clusters.sums(bottom)
     p = _shuffled_p(
-        tops,
-        bottoms,
-        firsts > 0,
-        seed,
+        tops=tops,
+        bottoms=bottoms,
+        is_first=firsts > 0,
+        seed=seed,
     )
     if clusters.copies is None:
         return p
     return max(
         p,
         _difference_p(
-            top,
-            bottom,
-            is_first,
-            clusters,
+            top=top,
+            bottom=bottom,
+            is_first=is_first,
+            clusters=clusters,
         ),
     )
 
@@ -160,16 +160,16 @@ def _errors_apart(
     common = float(tops.sum() / bottoms.sum())
     least = max(common * (1 - common), 0.0)
     first_rate, first_variance = _rate_and_variance(
-        groups,
-        tops,
-        bottoms,
-        least,
+        groups=groups,
+        tops=tops,
+        bottoms=bottoms,
+        least=least,
     )
     second_rate, second_variance = _rate_and_variance(
-        1 - groups,
-        tops,
-        bottoms,
-        least,
+        groups=1 - groups,
+        tops=tops,
+        bottoms=bottoms,
+        least=least,
     )
     gap = np.abs(first_rate - second_rate)
     error = np.sqrt(first_variance + second_variance)

@@ -84,10 +84,10 @@ def ratio_interval(
         return UNKNOWN
     if among > 1:
         number = exact_number(
-            top,
-            bottom,
-            clusters,
-            among,
+            above=top,
+            below=bottom,
+            clusters=clusters,
+            among=among,
         )
         return exact(value, number, among)
     quantile = Z95 if math.isinf(freedom) else _quantile(freedom)
@@ -334,19 +334,19 @@ def difference_interval(
         influences.append((top - value * bottom) / total)
         ends.append(
             ratio_interval(
-                top,
-                bottom,
-                clusters,
+                above=top,
+                below=bottom,
+                clusters=clusters,
                 among=among,
             )
         )
     # Newcombe's limits can leave the range of a difference of two rates.
     low, high = combined_interval(
-        values,
-        ends,
-        (1.0, -1.0),
-        influences,
-        clusters,
+        values=values,
+        intervals=ends,
+        weights=(1.0, -1.0),
+        influences=influences,
+        clusters=clusters,
     )
     return max(low, -1.0), min(high, 1.0)
 

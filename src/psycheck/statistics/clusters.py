@@ -63,11 +63,7 @@ class Clusters:
     def sums(self, values: FloatArray) -> FloatArray:
         """Sums within each cluster, (clusters,)."""
         # minlength: the last clusters may hold none of the texts.
-        summed = np.bincount(
-            self.codes,
-            weights=values,
-            minlength=self.count,
-        )
+        summed = np.bincount(self.codes, weights=values, minlength=self.count)
         sums: FloatArray = summed.astype(np.float64)
         return sums
 
@@ -200,4 +196,4 @@ def _skewness(left_out: FloatArray, squares: float) -> float:
     if not squares > 0:
         return 0.0
     cubes = float(np.sum(left_out**3))
-    return cubes / squares**1.5
+    return float(cubes / squares**1.5)

@@ -127,9 +127,9 @@ def group_gaps(groups: Sequence[tuple[ArrayLike, ArrayLike]], clusters: Clusters
         influences.append((top - rate * bottom) / max(total, 1.0))
         ends.append(
             ratio_interval(
-                top,
-                bottom,
-                clusters,
+                above=top,
+                below=bottom,
+                clusters=clusters,
                 among=pair_count,
             )
         )
@@ -139,10 +139,10 @@ def group_gaps(groups: Sequence[tuple[ArrayLike, ArrayLike]], clusters: Clusters
         # A group with too few clusters has no interval, and then no gap to it has one.
         if math.isnan(ends[first][0] + ends[second][0]):
             yield Gap(
-                first,
-                second,
-                gap,
-                UNKNOWN,
+                first=first,
+                second=second,
+                value=gap,
+                interval=UNKNOWN,
             )
             continue
         low, high = combined_interval(
@@ -153,10 +153,10 @@ def group_gaps(groups: Sequence[tuple[ArrayLike, ArrayLike]], clusters: Clusters
             clusters=clusters,
         )
         yield Gap(
-            first,
-            second,
-            gap,
-            (max(low, -1.0), min(high, 1.0)),
+            first=first,
+            second=second,
+            value=gap,
+            interval=(max(low, -1.0), min(high, 1.0)),
         )
 
 
@@ -165,8 +165,4 @@ def largest_gap_not_ruled_out(
 ) -> Gap | None:
     """The pair of groups whose gap may be the widest; None where no pair has an interval."""
     bounded = [gap for gap in group_gaps(groups, clusters) if not math.isnan(gap.interval[0])]
-    return max(
-        bounded,
-        key=lambda gap: gap.not_ruled_out,
-        default=None,
-    )
+    return max(bounded, key=lambda gap: gap.not_ruled_out, default=None)

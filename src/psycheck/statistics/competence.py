@@ -57,11 +57,7 @@ def dawid_skene(votes: ArrayLike) -> Competence:
         chance = new_chance
         if change < _CLOSE:
             break
-    return Competence(
-        chance,
-        sensitivity=accuracy[1],
-        specificity=accuracy[0],
-    )
+    return Competence(chance, sensitivity=accuracy[1], specificity=accuracy[0])
 
 
 def _accuracy_by_class(

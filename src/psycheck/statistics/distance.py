@@ -132,11 +132,7 @@ def jensen_shannon(
     from scipy.spatial.distance import jensenshannon
 
     # SciPy gives the distance, the root of the divergence; squared it may exceed 1 by a rounding error.
-    distance = jensenshannon(
-        first + smoothing,
-        second + smoothing,
-        base=2,
-    )
+    distance = jensenshannon(first + smoothing, second + smoothing, base=2)
     return min(1.0, float(distance) ** 2)
 
 
@@ -156,13 +152,7 @@ def median_bandwidth(
     pooled = np.concatenate([first, second])
     if len(pooled) > most:
         random = np.random.default_rng(seed)
-        pooled = pooled[
-            random.choice(
-                len(pooled),
-                most,
-                replace=False,
-            )
-        ]
+        pooled = pooled[random.choice(len(pooled), most, replace=False)]
     distances = pdist(pooled)
     if len(distances):
         median = float(np.median(distances))
@@ -193,23 +183,15 @@ def mmd_test(
     n = len(second)
     if m < 2 or n < 2:
         return MmdTest(
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
+            value=math.nan,
+            interval=UNKNOWN,
+            biased=math.nan,
+            p=math.nan,
+            chance=math.nan,
+            bandwidth=math.nan,
         )
 
-    sigma = (
-        median_bandwidth(
-            first,
-            second,
-            seed=seed,
-        )
-        if bandwidth is None
-        else bandwidth
-    )
+    sigma = median_bandwidth(first, second, seed=seed) if bandwidth is None else bandwidth
     kernel = _gaussian_kernel(np.concatenate([first, second]), sigma)
     within_first = kernel[:m, :m].mean()
     within_second = kernel[m:, m:].mean()
@@ -223,22 +205,22 @@ def mmd_test(
     value, interval = _unbiased(kernel, sides)
     if not permutations:
         return MmdTest(
-            value,
-            interval,
-            biased,
-            math.nan,
-            math.nan,
-            sigma,
+            value=value,
+            interval=interval,
+            biased=biased,
+            p=math.nan,
+            chance=math.nan,
+            bandwidth=sigma,
         )
 
     # A constant drops out of the estimate; without it single precision is exact enough.
     constant = kernel.sum() / max(np.count_nonzero(is_counted), 1)
     kernel -= is_counted * constant
     by_chance = _permuted(
-        kernel.astype(np.float32),
-        sides,
-        permutations,
-        seed,
+        kernel=kernel.astype(np.float32),
+        sides=sides,
+        permutations=permutations,
+        seed=seed,
     )
     # Permutations that change nothing give the same value up to the rounding of single precision.
     is_below = by_chance < value - _SINGLE_ROUNDING
@@ -267,11 +249,7 @@ def _gaussian_kernel(vectors: FloatArray, sigma: float) -> FloatArray:
     kernel += squared_lengths[:, None]
     kernel += squared_lengths
     # Of equal vectors rounding can leave it a little below 0.
-    np.maximum(
-        kernel,
-        0.0,
-        out=kernel,
-    )
+    np.maximum(kernel, 0.0, out=kernel)
     kernel *= -1 / (2 * sigma**2)
     np.exp(kernel, out=kernel)
     return kernel
@@ -295,11 +273,7 @@ def pair_mmd(
     sides = sides or Sides.of(m, n)
     random = np.random.default_rng(seed)
     # A pair is numbered row by row, so that a draw without replacement gives distinct pairs.
-    pairs = random.choice(
-        m * n,
-        size=min(PAIRS, m * n),
-        replace=False,
-    )
+    pairs = random.choice(m * n, size=min(PAIRS, m * n), replace=False)
     first_rows = pairs // n
     second_rows = pairs % n
     squared = ((first[first_rows] - second[second_rows]) ** 2).sum(axis=1)
@@ -375,18 +349,18 @@ def wasserstein(
         shuffled = sides.shuffled(random)
         values.append(
             _distance_of_sample(
-                pooled,
-                order,
-                sides.first,
-                size,
+                vectors=pooled,
+                order=order,
+                is_first=sides.first,
+                size=size,
             )
         )
         chance.append(
             _distance_of_sample(
-                pooled,
-                order,
-                shuffled,
-                size,
+                vectors=pooled,
+                order=order,
+                is_first=shuffled,
+                size=size,
             )
         )
     figure = Figure(float(np.mean(values)), None, 2 * size)
@@ -437,14 +411,7 @@ def sliced_wasserstein(
 
     # Along each direction it is the area between the distribution functions; texts are sorted once for all.
     order = np.argsort(places, axis=0)
-    gaps = np.diff(
-        np.take_along_axis(
-            places,
-            order,
-            axis=0,
-        ),
-        axis=0,
-    )
+    gaps = np.diff(np.take_along_axis(places, order, axis=0), axis=0)
 
     def areas(is_first: BoolArray, is_second: BoolArray) -> FloatArray:
         weights = is_first / is_first.sum() - is_second / is_second.sum()
@@ -460,9 +427,9 @@ def sliced_wasserstein(
     # The directions are drawn, too: their variance comes on top of that of the texts.
     direction_variance = float(measured.var(ddof=1)) / slices
     interval = jackknife(
-        value,
-        mean_area,
-        sides,
+        value=value,
+        measure=mean_area,
+        sides=sides,
         groups=10,
         besides=direction_variance,
     )
@@ -544,9 +511,9 @@ def _unbiased(kernel: FloatArray, sides: Sides) -> tuple[float, Interval]:
 
     value = estimate(np.ones(len(groups), np.bool_))
     return value, jackknife(
-        value,
-        estimate,
-        sides,
+        value=value,
+        measure=estimate,
+        sides=sides,
         low=-math.inf,
     )
 

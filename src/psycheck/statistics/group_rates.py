@@ -111,19 +111,19 @@ def fnr_ratio(
     computed with half a text added to each count (Haldane, Anscombe).
     """
     _check(
-        misses_a,
-        positives_a,
-        misses_b,
-        positives_b,
-        both,
+        misses_a=misses_a,
+        positives_a=positives_a,
+        misses_b=misses_b,
+        positives_b=positives_b,
+        both=both,
     )
     n = positives_a if both is not None else positives_a + positives_b
     if not positives_a or not positives_b:
         return Ratio(
-            math.nan,
-            "",
-            UNKNOWN,
-            n,
+            value=math.nan,
+            favoured="",
+            interval=UNKNOWN,
+            n=n,
         )
 
     rate_a = Rate(misses_a, positives_a)
@@ -134,31 +134,31 @@ def fnr_ratio(
         lower, higher = rate_b, rate_a
         favoured = names[1]
     low, high = _log_interval(
-        lower,
-        higher,
-        both,
-        share,
+        lower=lower,
+        higher=higher,
+        both=both,
+        share=share,
     )
     if rate_a.value == rate_b.value:
         return Ratio(
-            1.0,
-            "",
-            (low, high),
-            n,
+            value=1.0,
+            favoured="",
+            interval=(low, high),
+            n=n,
         )
     if not lower.count:
         # The log interval rests on half a miss then, and its end is above the ratio itself.
         return Ratio(
-            0.0,
-            favoured,
-            (0.0, high),
-            n,
+            value=0.0,
+            favoured=favoured,
+            interval=(0.0, high),
+            n=n,
         )
     return Ratio(
-        lower.value / higher.value,
-        favoured,
-        (low, high),
-        n,
+        value=lower.value / higher.value,
+        favoured=favoured,
+        interval=(low, high),
+        n=n,
     )
 
 
@@ -176,11 +176,11 @@ def _log_interval(
     middle = 0.0
     if lower.count and higher.count:
         error = _log_error(
-            lower.count,
-            lower.n,
-            higher.count,
-            higher.n,
-            both,
+            x=lower.count,
+            n=lower.n,
+            y=higher.count,
+            m=higher.n,
+            both=both,
         )
         middle = math.log(lower.count / lower.n / (higher.count / higher.n))
     if error == 0:
@@ -190,11 +190,11 @@ def _log_interval(
         higher_n = higher.n + 1
         middle = math.log(lower_count / lower_n / (higher_count / higher_n))
         error = _log_error(
-            lower_count,
-            lower_n,
-            higher_count,
-            higher_n,
-            both,
+            x=lower_count,
+            n=lower_n,
+            y=higher_count,
+            m=higher_n,
+            both=both,
         )
     # The variance is that of fewer independent texts.
     error /= math.sqrt(share)
@@ -231,26 +231,22 @@ def rate_difference(
     sizes = (n_a, n_b)
     if not n_a or not n_b:
         return Difference(
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            sizes,
+            value=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
+            n=sizes,
         )
     rate_a = Rate(count_a, n_a)
     rate_b = Rate(count_b, n_b)
     table = np.array([[count_a, n_a - count_a], [count_b, n_b - count_b]])
     p = float(stats.fisher_exact(table).pvalue)
     # Different texts: the errors of the two rates are independent.
-    interval = _newcombe(
-        rate_a,
-        rate_b,
-        phi=0.0,
-    )
+    interval = _newcombe(rate_a, rate_b, phi=0.0)
     return Difference(
-        rate_a.value - rate_b.value,
-        interval,
-        p,
-        sizes,
+        value=rate_a.value - rate_b.value,
+        interval=interval,
+        p=p,
+        n=sizes,
     )
 
 
@@ -272,10 +268,10 @@ def paired_difference(
     n = len(first_decisions)
     if not n:
         return Difference(
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            (0, 0),
+            value=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
+            n=(0, 0),
         )
 
     if clusters is None or clusters.whole:
@@ -285,10 +281,10 @@ def paired_difference(
     every = np.ones(n)
     interval = difference_interval((first_decisions, every), (second_decisions, every), units)
     return Difference(
-        float(moves.mean()),
-        interval,
-        paired_p(moves, units),
-        (n, n),
+        value=float(moves.mean()),
+        interval=interval,
+        p=paired_p(moves, units),
+        n=(n, n),
     )
 
 
@@ -300,10 +296,10 @@ def _independent_pairs(first_positive: BoolArray, second_positive: BoolArray) ->
     second_rate = Rate(test.both + test.only_second, n)
     interval = _newcombe(first_rate, second_rate, _phi(test))
     return Difference(
-        (test.only_first - test.only_second) / n,
-        interval,
-        test.p,
-        (n, n),
+        value=(test.only_first - test.only_second) / n,
+        interval=interval,
+        p=test.p,
+        n=(n, n),
     )
 
 
@@ -352,10 +348,10 @@ def group_difference(
     first_positive = is_positive & in_first
     second_positive = is_positive & in_second
     difference = rate_difference(
-        int(first_positive.sum()),
-        int(in_first.sum()),
-        int(second_positive.sum()),
-        int(in_second.sum()),
+        count_a=int(first_positive.sum()),
+        n_a=int(in_first.sum()),
+        count_b=int(second_positive.sum()),
+        n_b=int(in_second.sum()),
     )
     in_either = in_first | in_second
     if clusters is None or math.isnan(difference.value) or clusters.at(in_either).whole:
@@ -364,10 +360,10 @@ def group_difference(
         difference,
         interval=difference_interval((first_positive, in_first), (second_positive, in_second), clusters),
         p=groups_p(
-            is_positive & in_either,
-            in_either,
-            in_first,
-            clusters,
+            above=is_positive & in_either,
+            below=in_either,
+            first=in_first,
+            clusters=clusters,
         ),
     )
 
@@ -386,12 +382,12 @@ def score_shift(
     n = len(moves)
     if not n:
         return Shift(
-            0,
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            UNKNOWN,
-            math.nan,
+            n=0,
+            size=math.nan,
+            size_interval=UNKNOWN,
+            difference=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
         )
 
     units = Clusters.single(n) if clusters is None else clusters.at(is_answered)
@@ -399,11 +395,7 @@ def score_shift(
     return Shift(
         n=n,
         size=float(sizes.mean()),
-        size_interval=mean_interval(
-            sizes,
-            units,
-            low=0.0,
-        ),
+        size_interval=mean_interval(sizes, units, low=0.0),
         difference=float(moves.mean()),
         interval=mean_interval(moves, units),
         p=_shift_p(moves, units),

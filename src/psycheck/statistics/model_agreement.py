@@ -64,9 +64,9 @@ def kappa_interval(
     rarer = min((any_positive, any_negative), key=np.count_nonzero)
     # Kappa lies in -1..1, so that its place in that range is a figure in 0..1, as Wilson's interval needs.
     low, high = figure_interval(
-        (1 + kappa) / 2,
-        influence / 2,
-        clusters.at(rarer),
-        clusters,
+        value=(1 + kappa) / 2,
+        influence=influence / 2,
+        counted=clusters.at(rarer),
+        clusters=clusters,
     )
     return 2 * low - 1, 2 * high - 1

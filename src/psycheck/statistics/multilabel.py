@@ -56,10 +56,10 @@ def label_figures(
         "exact_match": _exact_match(is_wrong, is_known, clusters),
     }
     return figures | _over_labels(
-        yes & is_known,
-        called & is_known,
-        is_wrong,
-        clusters,
+        yes=yes & is_known,
+        called=called & is_known,
+        is_wrong=is_wrong,
+        clusters=clusters,
     )
 
 
@@ -109,28 +109,28 @@ def _over_labels(
     used_called = called[:, used].astype(np.float64)
     means = {
         "macro_f1": _macro_f1(
-            used_yes,
-            used_called,
-            is_wrong[:, used],
-            flags,
+            yes=used_yes,
+            called=used_called,
+            is_wrong=is_wrong[:, used],
+            flags=flags,
         ),
         "weighted_precision": _weighted_share(
-            used_yes,
-            used_called,
-            used_called,
-            flags,
+            yes=used_yes,
+            called=used_called,
+            counted=used_called,
+            flags=flags,
         ),
         "weighted_recall": _weighted_share(
-            used_yes,
-            used_called,
-            used_yes,
-            flags,
+            yes=used_yes,
+            called=used_called,
+            counted=used_yes,
+            flags=flags,
         ),
         "weighted_f1": _weighted_f1(
-            used_yes,
-            used_called,
-            is_wrong[:, used],
-            flags,
+            yes=used_yes,
+            called=used_called,
+            is_wrong=is_wrong[:, used],
+            flags=flags,
         ),
     }
 
@@ -143,10 +143,10 @@ def _over_labels(
         interval = UNKNOWN
         if not np.isnan(mean.value):
             interval = figure_interval(
-                mean.value,
-                mean.influence,
-                clusters,
-                clusters,
+                value=mean.value,
+                influence=mean.influence,
+                counted=clusters,
+                clusters=clusters,
             )
         figures[f"{name}_across_labels"] = Measured(mean.value, mean.flags), number, interval
     return figures

@@ -130,13 +130,13 @@ def paired_change(
     loss = sign * (before.value - now.value)
     if math.isnan(loss):
         return PairedChange(
-            before.value,
-            now.value,
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            n,
-            clusters.count,
+            before=before.value,
+            now=now.value,
+            loss=math.nan,
+            interval=UNKNOWN,
+            p_worse=math.nan,
+            n=n,
+            units=clusters.count,
         )
 
     influence = sign * (before.influence - now.influence)

@@ -81,10 +81,10 @@ def alpha_interval(votes: ArrayLike, clusters: Clusters) -> Interval:
     # Alpha rests on the texts with the rarer vote: many with the common one do not make it more certain.
     rarer = min((has_yes, has_no), key=np.count_nonzero)
     low, high = figure_interval(
-        (1 + value) / 2,
-        influence[is_paired] / 2,
-        clusters.at(rarer),
-        clusters.at(is_paired),
+        value=(1 + value) / 2,
+        influence=influence[is_paired] / 2,
+        counted=clusters.at(rarer),
+        clusters=clusters.at(is_paired),
     )
     return 2 * low - 1, 2 * high - 1
 
@@ -166,12 +166,7 @@ def _alpha(
     rating_count = value_counts.sum(axis=1)
     distances = _distances(value_counts, values, level)
     seen = (coincidences * distances).sum(axis=(1, 2))
-    expected = np.einsum(
-        "dc,dk,dck->d",
-        value_counts,
-        value_counts,
-        distances,
-    )
+    expected = np.einsum("dc,dk,dck->d", value_counts, value_counts, distances)
     # Where all ratings of a draw are the same nothing is expected to differ, and alpha is undefined.
     with np.errstate(invalid="ignore", divide="ignore"):
         alphas = 1 - (rating_count - 1) * seen / expected
@@ -245,11 +240,7 @@ def _rated_texts(ratings: FloatArray, is_paired: BoolArray) -> RatedTexts:
     # Ordered pairs of two different ratings of one text, (n, v, v): no rating is paired with itself.
     products = counts[:, :, None] * counts[:, None]
     pairs = products - counts[:, :, None] * np.eye(len(values))
-    agreement = np.trace(
-        pairs,
-        axis1=1,
-        axis2=2,
-    ) / (totals * (totals - 1))
+    agreement = np.trace(pairs, axis1=1, axis2=2) / (totals * (totals - 1))
     # Each rating counts once in the coincidence matrix, however many others it is paired with.
     coincidences = (pairs / (totals - 1)[:, None, None]).reshape(n, -1)
     terms = np.column_stack([agreement, np.ones(n), counts, coincidences])
@@ -262,11 +253,7 @@ def _can_be_resampled(rated: RatedTexts, units: Clusters) -> bool:
     if units.count < fewest:
         return False
     commonest = rated.counts.sum(axis=0).argmax()
-    rarer_counts = np.delete(
-        rated.counts,
-        commonest,
-        axis=1,
-    )
+    rarer_counts = np.delete(rated.counts, commonest, axis=1)
     has_rarer = (rarer_counts > 0).any(axis=1)
     return int(has_rarer.sum()) >= RARER
 
@@ -276,11 +263,7 @@ def _resampled(terms: FloatArray, units: Clusters) -> FloatArray:
     if not units.whole:
         terms = np.column_stack([units.sums(column) for column in terms.T])
     # Only how often each kind of text is drawn matters; rounding makes texts of one kind equal.
-    kinds, frequencies = np.unique(
-        terms.round(9),
-        axis=0,
-        return_counts=True,
-    )
+    kinds, frequencies = np.unique(terms.round(9), axis=0, return_counts=True)
     random = np.random.default_rng(0)
     draws = random.multinomial(units.count, frequencies / units.count, DRAWS)
     drawn: FloatArray = draws @ kinds

@@ -65,11 +65,7 @@ def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
     log_odds = logit(clipped)[:, None]
 
     # scikit-learn takes no soft targets: every text is there twice, once in each class.
-    regression = LogisticRegression(
-        C=np.inf,
-        max_iter=1000,
-        tol=1e-8,
-    )
+    regression = LogisticRegression(C=np.inf, max_iter=1000, tol=1e-8)
     regression.fit(
         np.vstack([log_odds, log_odds]),
         np.repeat([1, 0], len(positive)),
@@ -83,11 +79,7 @@ def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
 def fit_isotonic(targets: FloatArray, scores: FloatArray) -> Isotonic:
     """The isotonic map, targets and scores (n,); constant if dev has one class."""
     is_usable = usable(firm(targets), scores)
-    regression = IsotonicRegression(
-        y_min=0,
-        y_max=1,
-        out_of_bounds="clip",
-    )
+    regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     positive = gold(targets[is_usable])
     regression.fit(scores[is_usable], positive.astype(np.float64))
     levels = np.asarray(regression.X_thresholds_)

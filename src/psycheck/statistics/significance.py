@@ -113,11 +113,11 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> MannWhitney:
     sizes = n, m
     if not all(sizes):
         return MannWhitney(
-            math.nan,
-            math.nan,
-            math.nan,
-            UNKNOWN,
-            sizes,
+            u=math.nan,
+            p=math.nan,
+            effect=math.nan,
+            interval=UNKNOWN,
+            n=sizes,
         )
 
     # Counting by level instead of ranking is cheap for millions of cases with few distinct lengths.
@@ -132,26 +132,20 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> MannWhitney:
     ties = first_counts + second_counts
     # The exact distribution of U is that of values without ties.
     if min(sizes) <= EXACT_UP_TO and ties.max() == 1:
-        p = float(
-            stats.mannwhitneyu(
-                first,
-                second,
-                method="exact",
-            ).pvalue
-        )
+        p = float(stats.mannwhitneyu(first, second, method="exact").pvalue)
     else:
         p = _normal_p(
-            u,
-            n,
-            m,
-            ties,
+            u=u,
+            n=n,
+            m=m,
+            ties=ties,
         )
     return MannWhitney(
-        u,
-        p,
-        effect,
-        interval,
-        sizes,
+        u=u,
+        p=p,
+        effect=effect,
+        interval=interval,
+        n=sizes,
     )
 
 

@@ -53,9 +53,5 @@ def status_errors(targets: FloatArray, predicted: FloatArray) -> dict[str, Float
 def mean_error(errors: FloatArray, clusters: Clusters) -> tuple[float, Interval]:
     """The mean of absolute errors, (n,), and its interval."""
     # An absolute error is never below 0, and its interval is not either.
-    interval = mean_interval(
-        errors,
-        clusters,
-        low=0.0,
-    )
+    interval = mean_interval(errors, clusters, low=0.0)
     return float(errors.mean()), interval

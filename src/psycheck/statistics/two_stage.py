@@ -111,8 +111,7 @@ def _swaps(
     false_alarms = np.cumsum(change * ~positive)
     # Nothing has changed before the first text.
     return _Swaps(
-        true_positives=np.concatenate([[0.0], hits]),
-        false_positives=np.concatenate([[0.0], false_alarms]),
+        true_positives=np.concatenate([[0.0], hits]), false_positives=np.concatenate([[0.0], false_alarms])
     )
 
 

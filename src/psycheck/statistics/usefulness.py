@@ -133,16 +133,16 @@ def constancy(
     n = len(positive)
     if not n:
         return Constancy(
-            0,
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            UNKNOWN,
-            "undecided",
-            0,
-            0,
+            decision=0,
+            share=math.nan,
+            share_interval=UNKNOWN,
+            annotated=math.nan,
+            annotated_interval=UNKNOWN,
+            informedness=math.nan,
+            informedness_interval=UNKNOWN,
+            verdict="undecided",
+            n=0,
+            units=0,
         )
 
     decision = int(2 * int(called.sum()) > n)
@@ -203,19 +203,19 @@ def auc_against_chance(
     value, influence = auc_influence(positive, scores)
     # Tests of the field where they hold; between clusters Student's, with the variance of the interval.
     interval = _interval_of_classes(
-        value,
-        influence,
-        positive,
-        clusters,
+        value=value,
+        influence=influence,
+        positive=positive,
+        clusters=clusters,
     )
     if clusters.whole:
         p = mann_whitney(scores[positive], scores[~positive]).p
     else:
         p = _score_p(
-            value,
-            influence,
-            positive,
-            clusters,
+            value=value,
+            influence=influence,
+            positive=positive,
+            clusters=clusters,
         )
     return AgainstChance(value, interval, p)
 
@@ -241,10 +241,10 @@ def balanced_accuracy_against_chance(
         # Of decisions in place of scores the AUC is the balanced accuracy.
         influence = auc_influence(positive, called.astype(np.float64))[1]
         p = _score_p(
-            value,
-            influence,
-            positive,
-            clusters,
+            value=value,
+            influence=influence,
+            positive=positive,
+            clusters=clusters,
         )
     return AgainstChance(value, ((1 + low) / 2, (1 + high) / 2), p)
 
@@ -258,11 +258,7 @@ def _informedness(
     if positive.all() or not positive.any():
         return math.nan, UNKNOWN
     value = float(called[positive].mean() - called[~positive].mean())
-    interval = difference_interval(
-        (called & positive, positive),
-        (called & ~positive, ~positive),
-        clusters,
-    )
+    interval = difference_interval((called & positive, positive), (called & ~positive, ~positive), clusters)
     return value, interval
 
 
@@ -274,11 +270,11 @@ def _interval_of_classes(
 ) -> Interval:
     """The interval of a figure to which both classes contribute a half."""
     return figure_interval(
-        value,
-        influence,
-        clusters.at(rarer_class(positive)),
-        clusters,
-        equal_class_weights(positive),
+        value=value,
+        influence=influence,
+        counted=clusters.at(rarer_class(positive)),
+        clusters=clusters,
+        weights=equal_class_weights(positive),
     )
 
 

@@ -67,11 +67,7 @@ class Weat:
 
 def unit(vectors: FloatArray) -> FloatArray:
     """Rows scaled to length 1, (n, d); NaN for a row of zeros, which points nowhere."""
-    lengths = np.linalg.norm(
-        vectors,
-        axis=1,
-        keepdims=True,
-    )
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     nowhere = np.full(vectors.shape, np.nan)
     scaled: FloatArray = np.divide(
         vectors,
@@ -94,13 +90,7 @@ def highest_cosine(
     units = np.nan_to_num(unit(vectors))
     reference_units = np.nan_to_num(unit(references))
     similarities = units @ reference_units.T
-    return np.asarray(
-        np.maximum.reduceat(
-            similarities,
-            starts,
-            axis=1,
-        )
-    )
+    return np.asarray(np.maximum.reduceat(similarities, starts, axis=1))
 
 
 def paired_axis(
@@ -153,11 +143,7 @@ def random_shares(
     is_small = len(pool) < 2 * pairs
     defined_shares = []
     for _ in range(draws):
-        rows = random.choice(
-            len(pool),
-            size=2 * pairs,
-            replace=is_small,
-        )
+        rows = random.choice(len(pool), size=2 * pairs, replace=is_small)
         first = pool[rows[:pairs]]
         second = pool[rows[pairs:]]
         shares = paired_axis(first, second).shares
@@ -214,11 +200,7 @@ def neighbourhoods(
         block = seeds[start : start + step]
         similarities = units[block] @ units.T
         # A partition and no sort: the order within a topic does not matter, and there are 10,000 of them.
-        nearest = np.argpartition(
-            -similarities,
-            size - 1,
-            axis=1,
-        )[:, :size]
+        nearest = np.argpartition(-similarities, size - 1, axis=1)[:, :size]
         topics.append(nearest)
     return np.concatenate(topics)
 
@@ -237,10 +219,10 @@ def list_test(
     lists = len(drawn)
     if not lists:
         return ListTest(
-            math.nan,
-            math.nan,
-            UNKNOWN,
-            0,
+            p=math.nan,
+            chance=math.nan,
+            spread=UNKNOWN,
+            lists=0,
         )
     chance = float(drawn.mean())
     # A difference within rounding is a tie, and a tie counts as reached.
@@ -251,10 +233,10 @@ def list_test(
     # The measured list is itself one that might have been drawn, so that p is never 0.
     p = (1 + int(is_reached.sum())) / (1 + lists)
     return ListTest(
-        p,
-        chance,
-        percentiles(drawn),
-        lists,
+        p=p,
+        chance=chance,
+        spread=percentiles(drawn),
+        lists=lists,
     )
 
 
@@ -292,11 +274,11 @@ def weat(
     m = len(y)
     if min(n, m) < 2 or not min(len(a), len(b)):
         return Weat(
-            math.nan,
-            UNKNOWN,
-            math.nan,
-            math.nan,
-            False,
+            effect=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
+            p_two_sided=math.nan,
+            exact=False,
         )
 
     scores = np.concatenate([associations(x, a, b), associations(y, a, b)])
@@ -313,10 +295,10 @@ def weat(
         _all_partitions(n + m, n)
         if is_exact
         else _random_partitions(
-            n + m,
-            n,
-            permutations,
-            seed,
+            total=n + m,
+            n=n,
+            draws=permutations,
+            seed=seed,
         )
     )
     # The sum of the second part follows from that of the first.

@@ -62,10 +62,10 @@ def f1_range(
     f1 = _f1(counts.sum(axis=1))
     if not np.isfinite(f1).all():
         return F1Range(
-            f1,
-            np.nan,
-            UNKNOWN,
-            n,
+            f1=f1,
+            spread=np.nan,
+            interval=UNKNOWN,
+            n=n,
         )
 
     best = int(f1.argmax())
@@ -76,10 +76,10 @@ def f1_range(
     differences = _f1(draws @ counts[best]) - _f1(draws @ counts[worst])
     low, high = np.nanpercentile(differences, _TAILS)
     return F1Range(
-        f1,
-        spread,
-        (float(low), float(high)),
-        n,
+        f1=f1,
+        spread=spread,
+        interval=(float(low), float(high)),
+        n=n,
     )
 
 
@@ -87,11 +87,7 @@ def _draws(clusters: int, seed: int) -> IntArray:
     """How often each cluster is drawn, (draws, clusters), if as many are drawn with replacement."""
     random = np.random.default_rng(seed)
     equal_chances = np.full(clusters, 1 / clusters)
-    return random.multinomial(
-        clusters,
-        equal_chances,
-        size=_DRAWS,
-    )
+    return random.multinomial(clusters, equal_chances, size=_DRAWS)
 
 
 def _counts_by_cluster(

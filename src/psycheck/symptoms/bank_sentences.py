@@ -27,11 +27,7 @@ _DENIED_SEPARATORS: Final = (", ", " or ", ", no ")
 _JOINTS: Final = (", ", " and ", ". ", ", but ", "... ", " because ", "; ")
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    eq=False,
-)
+@dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
     """Sentences, and for each symptom whether it is mentioned and present in the writer, both (n, k).
 
@@ -142,10 +138,10 @@ def drawn_frames(
         return frame.replace("{s}", sentence), row
 
     return _drawn(
-        bank,
-        number,
-        chance,
-        framed,
+        bank=bank,
+        number=number,
+        chance=chance,
+        write=framed,
     )
 
 
@@ -165,10 +161,10 @@ def drawn_pairs(
         return f"{beginning}{joint}{end}", second
 
     return _drawn(
-        bank,
-        number,
-        chance,
-        paired,
+        bank=bank,
+        number=number,
+        chance=chance,
+        write=paired,
     )
 
 

@@ -17,11 +17,7 @@ _STATED: Final = 0.99  # the probability of a symptom that a rule reads in plain
 _NOT_PRESENT: Final = 0.5  # a part of another status speaks for a sentence if it is twice as relevant
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    eq=False,
-)
+@dataclass(frozen=True, slots=True, eq=False)
 class Rules:
     """What the rules read in n parts of sentences.
 
@@ -68,11 +64,7 @@ def chosen_parts(
     sizes = np.asarray(counts, np.int64)
     ends = np.cumsum(sizes, dtype=np.int64)
     starts = ends - sizes
-    chosen = np.repeat(
-        starts[:, None],
-        relevance.shape[1],
-        axis=1,
-    )
+    chosen = np.repeat(starts[:, None], relevance.shape[1], axis=1)
     # Most sentences are one part, which is chosen already.
     for row in np.flatnonzero(sizes > 1):
         part_rows = slice(starts[row], ends[row])

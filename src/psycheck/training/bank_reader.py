@@ -52,11 +52,7 @@ _LORA_SCALE: Final = 2.0  # LoRA's usual alpha of 16 over a rank of 8
 _START_LOGIT: Final = -2.0  # symptoms are rare: a new layer starts from there
 
 
-@dataclass(
-    frozen=True,
-    slots=True,
-    kw_only=True,
-)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BankRecipe:
     """How a reader is trained: the encoder, how many sentences are drawn from the bank, and how long.
 
@@ -97,11 +93,7 @@ class _Learner:
         states = self.encoder.network(**inputs).last_hidden_state
         # Gradients are taken in training only, so they say whether states are to be dropped.
         is_training = torch.is_grad_enabled()
-        dropped = torch.nn.functional.dropout(
-            states,
-            _DROPOUT,
-            training=is_training,
-        )
+        dropped = torch.nn.functional.dropout(states, _DROPOUT, training=is_training)
         logits: Tensor = read_tokens(dropped, inputs["attention_mask"], self.layer)
         return logits
 
@@ -134,20 +126,20 @@ def train_bank_reader(
         learner = _train(recipe, labelled, progress)
         if unlabelled:
             soft = _soft_targets(
-                learner,
-                frozen,
-                labelled,
-                unlabelled,
+                learner=learner,
+                frozen=frozen,
+                labelled=labelled,
+                unlabelled=unlabelled,
             )
             learner = _train(recipe, labelled + soft, progress)
 
     figures = _figures(learner, read_bank("test", symptoms))
     _write(
-        learner,
-        recipe,
-        symptoms,
-        folder,
-        figures,
+        learner=learner,
+        recipe=recipe,
+        symptoms=symptoms,
+        folder=folder,
+        figures=figures,
     )
     return figures
 
@@ -206,11 +198,7 @@ def _regression(vectors: FloatArray, targets: FloatArray) -> Callable[[FloatArra
     features = torch.tensor(vectors, dtype=torch.float32) * _SCALE
     labels = torch.tensor(targets, dtype=torch.float32)
     linear = torch.nn.Linear(features.shape[1], targets.shape[1])
-    optimizer = torch.optim.AdamW(
-        linear.parameters(),
-        lr=0.05,
-        weight_decay=0.05,
-    )
+    optimizer = torch.optim.AdamW(linear.parameters(), lr=0.05, weight_decay=0.05)
     for _ in range(_REGRESSION_STEPS):
         loss = _loss(linear(features), labels)
         optimizer.zero_grad()
@@ -228,11 +216,7 @@ def _regression(vectors: FloatArray, targets: FloatArray) -> Callable[[FloatArra
 def _loss(logits: Tensor, labels: Tensor) -> Tensor:
     """The mean over texts of the cross-entropy of their labels, (n, k); a NaN label adds nothing."""
     is_known = ~labels.isnan()
-    losses = binary_cross_entropy_with_logits(
-        logits,
-        labels.nan_to_num(0),
-        reduction="none",
-    )
+    losses = binary_cross_entropy_with_logits(logits, labels.nan_to_num(0), reduction="none")
     return (losses * is_known).sum(1).mean()
 
 
@@ -303,12 +287,7 @@ def _train(
 
             done += len(rows)
             seconds = time.monotonic() - started
-            progress(
-                "training",
-                done,
-                epochs * sentences,
-                seconds,
-            )
+            progress("training", done, epochs * sentences, seconds)
     return learner
 
 
