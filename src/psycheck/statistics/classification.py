@@ -416,7 +416,7 @@ def _weighted_precision_interval(
     precision_of_1 = float((positive & called).sum() / called_1)
     precision_of_0 = float((~positive & ~called).sum() / called_0)
     share = float(positive.mean())
-
+    # Each class moves by its texts that are called so: the share of these that are right is its precision.
     moves_of_1 = share * called * (positive - precision_of_1) / called_1
     moves_of_0 = (1 - share) * ~called * (~positive - precision_of_0) / called_0
     # A text also moves the weights of the two classes.
@@ -440,6 +440,7 @@ def _weighted_f1_interval(
     """The interval of the F1 of both classes by their numbers of texts, marks (n,)."""
     n = len(positive)
     share = float(positive.mean())
+    # The classes weigh as much as they have texts, and these weights are estimated, too.
     moves_of_figures = share * f1_of_1.influence + (1 - share) * f1_of_0.influence
     moves_of_weights = (f1_of_1.value - f1_of_0.value) * (positive - share) / n
     value = share * f1_of_1.value + (1 - share) * f1_of_0.value
@@ -547,6 +548,7 @@ def _defined_figures(
         return figures
 
     f1_of_0 = F1.of((~positive & ~called).astype(np.float64), errors)
+    # Both classes count the same, however rare one is.
     mean = (f1_of_1.value + f1_of_0.value) / 2
     mean_influence = (f1_of_1.influence + f1_of_0.influence) / 2
     figures["macro_f1"] = mean, mean_influence

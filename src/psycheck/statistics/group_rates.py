@@ -126,6 +126,7 @@ def fnr_ratio(
             n=n,
         )
 
+    # The lower rate goes above, so that the ratio is in 0..1 whichever group comes first.
     rate_a = Rate(misses_a, positives_a)
     rate_b = Rate(misses_b, positives_b)
     lower, higher = rate_a, rate_b
@@ -183,6 +184,7 @@ def _log_interval(
             both=both,
         )
         middle = math.log(lower.count / lower.n / (higher.count / higher.n))
+    # An empty cell has no logarithm, and equal cells of pairs no width.
     if error == 0:
         lower_count = lower.count + HALF_TEXT
         higher_count = higher.count + HALF_TEXT
@@ -262,6 +264,7 @@ def paired_difference(
     first_decisions = _decisions(first)
     second_decisions = _decisions(second)
     _equal(first_decisions, second_decisions)
+    # A text without one of its two answers says nothing about the difference.
     is_decided = ~np.isnan(first_decisions + second_decisions)
     first_decisions = first_decisions[is_decided]
     second_decisions = second_decisions[is_decided]

@@ -39,8 +39,10 @@ def wilson(
 
     # Wilson solves (rate − p)² = z² p (1 − p) / n for p: a middle drawn towards 0.5, and a half width.
     shrinkage = 1 + z * z / n
-    middle = (rate + z * z / (2 * n)) / shrinkage
-    half_width = z * math.sqrt(variance + z * z / (4 * n * n)) / shrinkage
+    towards_half = z * z / (2 * n)
+    width_at_ends = z * z / (4 * n * n)
+    middle = (rate + towards_half) / shrinkage
+    half_width = z * math.sqrt(variance + width_at_ends) / shrinkage
     # The ends are 0 and 1 by algebra; computed, they may miss them by a rounding error.
     low = 0.0 if passed == 0 else middle - half_width
     high = 1.0 if passed == n else middle + half_width
@@ -55,7 +57,8 @@ def wilson(
 
 def _poisson_end(count: float, n: float) -> float:
     """The one-sided 95 % lower end of a rate of few cases, whose number is nearly Poisson's."""
-    return float(stats.chi2.ppf(ALPHA, 2 * count)) / 2 / n
+    quantile = float(stats.chi2.ppf(ALPHA, 2 * count))
+    return quantile / 2 / n
 
 
 def exact(

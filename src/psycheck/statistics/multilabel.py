@@ -83,6 +83,7 @@ def _exact_match(
     clusters: Clusters,
 ) -> tuple[Measured, int, Interval]:
     """The share of texts without a wrong mark, among those of which every mark, (n, k), is known."""
+    # A text with an unknown mark may be right in it, or not: it is left out.
     is_complete = is_known.all(axis=1)
     is_right = is_complete & ~is_wrong.any(axis=1)
     texts = int(is_complete.sum())
@@ -247,6 +248,7 @@ def _names(marks: FloatArray, labels: Sequence[str]) -> list[str | None]:
     """The combination of labels of each text, from marks (n, k); None where a mark is unknown."""
     names: list[str | None] = []
     for row in marks:
+        # An unknown mark may belong to several combinations.
         if np.isnan(row).any():
             names.append(None)
             continue

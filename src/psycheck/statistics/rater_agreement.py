@@ -182,7 +182,8 @@ def _distances(
     if level == "nominal":
         return (1 - np.eye(len(values)))[None]
     if level == "interval":
-        return ((values[:, None] - values[None]) ** 2)[None]
+        differences = values[:, None] - values[None]
+        return (differences**2)[None]
     # Ordinal: the ratings from one value to the other, the two values themselves counted half.
     middle = np.cumsum(value_counts, axis=1) - value_counts / 2
     steps = middle[:, :, None] - middle[:, None]
@@ -193,7 +194,8 @@ def _shares(sums: FloatArray, v: int) -> tuple[FloatArray, FloatArray]:
     """The mean agreement within texts, (draws,), and the share of each of v values, (draws, v)."""
     agreement = sums[:, 0] / sums[:, 1]
     value_counts = sums[:, 2 : 2 + v]
-    return agreement, value_counts / value_counts.sum(axis=1, keepdims=True)
+    rating_counts = value_counts.sum(axis=1, keepdims=True)
+    return agreement, value_counts / rating_counts
 
 
 def _fleiss(sums: FloatArray, values: FloatArray) -> FloatArray:
@@ -233,16 +235,21 @@ def _agreement(
 def _rated_texts(ratings: FloatArray, is_paired: BoolArray) -> RatedTexts:
     """What all figures are made of, from ratings (texts, raters)."""
     values = np.unique(ratings[~np.isnan(ratings)])
-    counts = (ratings[is_paired][:, :, None] == values).sum(axis=1).astype(np.float64)
+    paired_ratings = ratings[is_paired]
+    is_value = paired_ratings[:, :, None] == values  # (n, raters, v)
+    counts = is_value.sum(axis=1).astype(np.float64)
     totals = counts.sum(axis=1)
     n = len(counts)
 
     # Ordered pairs of two different ratings of one text, (n, v, v): no rating is paired with itself.
     products = counts[:, :, None] * counts[:, None]
-    pairs = products - counts[:, :, None] * np.eye(len(values))
-    agreement = np.trace(pairs, axis1=1, axis2=2) / (totals * (totals - 1))
+    with_itself = counts[:, :, None] * np.eye(len(values))
+    pairs = products - with_itself
+    equal_pairs = np.trace(pairs, axis1=1, axis2=2)
+    agreement = equal_pairs / (totals * (totals - 1))
     # Each rating counts once in the coincidence matrix, however many others it is paired with.
-    coincidences = (pairs / (totals - 1)[:, None, None]).reshape(n, -1)
+    further_ratings = totals - 1
+    coincidences = (pairs / further_ratings[:, None, None]).reshape(n, -1)
     terms = np.column_stack([agreement, np.ones(n), counts, coincidences])
     return RatedTexts(values, counts, terms)
 
