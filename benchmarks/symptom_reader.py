@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,12 @@ from psycheck.core.arrays import FloatArray
 from psycheck.models.opening import open_model
 from psycheck.symptoms.graph import read_graph
 from psycheck.symptoms.reader import SymptomModel
-from psycheck.symptoms.statements import NAMED, PRESENT, Tags, weighted
+from psycheck.symptoms.statements import (
+    NAMED,
+    PRESENT,
+    Tags,
+    weighted,
+)
 from psycheck.symptoms.suicidal_rule import SUICIDAL
 from symptom_sentences import draw
 
@@ -51,105 +57,146 @@ class Truth:
 
 def read_truth(half: str) -> Truth:
     """The sentences of a half, whose texts are drawn anew, and their labels."""
-    with TRUTH.open(encoding="utf-8", newline="") as table:
-        rows = [row for row in csv.DictReader(table) if row["half"] == half]
     folder = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
     sentences = [sentence for sentence in draw(folder) if sentence["half"] == half]
-
+    texts = [sentence["text"] for sentence in sentences]
+    # The texts are not ours to keep: a label finds its sentence by the hash.
     row_of = {sentence["sha256"]: number for number, sentence in enumerate(sentences)}
+
     statements = np.full((len(sentences), len(SYMPTOMS)), "", dtype="<U20")
-    for row in rows:
-        if row["symptom"]:
-            column = SYMPTOMS.index(row["symptom"])
-            statements[row_of[row["sha256"]], column] = f"{row['status']} {row['subject']}"
-    return Truth([sentence["text"] for sentence in sentences], statements)
+    for label in _labels(half):
+        # Without a symptom a sentence mentions none.
+        if label["symptom"]:
+            row = row_of[label["sha256"]]
+            column = SYMPTOMS.index(label["symptom"])
+            statements[row, column] = f"{label['status']} {label['subject']}"
+    return Truth(texts, statements)
+
+
+def _labels(half: str) -> list[dict[str, str]]:
+    """The labels of a half, one a symptom and sentence."""
+    with TRUTH.open(encoding="utf-8", newline="") as table:
+        return [row for row in csv.DictReader(table) if row["half"] == half]
 
 
 def interval(values: FloatArray, weights: FloatArray) -> str:
     """A ratio of sums over sentences, with its 95 % bootstrap interval: values (n,) over weights (n,)."""
     if not weights.sum():
         return "–"
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, len(values), (DRAWS, len(values)))
+    random = np.random.default_rng(0)
+    rows = random.integers(0, len(values), (DRAWS, len(values)))
+    sums = values[rows].sum(1)
     totals = weights[rows].sum(1)
-    ratios = values[rows].sum(1)[totals > 0] / totals[totals > 0]
+    # A draw without any weight has no ratio.
+    is_defined = totals > 0
+    ratios = sums[is_defined] / totals[is_defined]
     low, high = np.quantile(ratios, [0.025, 0.975])
-    return f"{values.sum() / weights.sum():.2f} ({low:.2f}–{high:.2f})"
+    ratio = values.sum() / weights.sum()
+    return f"{ratio:.2f} ({low:.2f}–{high:.2f})"
 
 
 def mean_auc(truth: Truth, weights: FloatArray) -> float:
     """The mean AUC over the symptoms that are present in at least one sentence."""
     present = truth.present
     columns = np.flatnonzero(present.any(axis=0))
-    return float(np.mean([roc_auc_score(present[:, k], weights[:, k]) for k in columns]))
+    areas = [roc_auc_score(present[:, column], weights[:, column]) for column in columns]
+    return float(np.mean(areas))
 
 
-def report(name: str, truth: Truth, weights: FloatArray) -> None:
+def report(
+    name: str,
+    truth: Truth,
+    weights: FloatArray,
+) -> None:
     """Print what a reader names, how often it is right, and what it finds."""
-    named = weights >= NAMED
-    right = (named & truth.present).sum(1).astype(float)
-    precision = interval(right, named.sum(1).astype(float))
-    recall = interval(right, truth.present.sum(1).astype(float))
+    is_named = weights >= NAMED
+    hits = _per_sentence(is_named & truth.present)
+    precision = interval(hits, _per_sentence(is_named))
+    recall = interval(hits, _per_sentence(truth.present))
+
+    # Of a sentence with `FULL` labels a further symptom that is named may be right: it was not looked for.
     is_full = truth.mentioned.sum(1) >= FULL
-    known = named & (~is_full[:, None] | truth.mentioned)
-    known_precision = interval(right, known.sum(1).astype(float))
+    is_labelled = truth.mentioned | ~is_full[:, None]
+    precision_of_labelled = interval(hits, _per_sentence(is_named & is_labelled))
+
     auc = f"{mean_auc(truth, weights):.3f}"
-    print(f"| {name} | {named.sum()} | {precision} | {known_precision} | {recall} | {auc} |")
+    print(f"| {name} | {is_named.sum()} | {precision} | {precision_of_labelled} | {recall} | {auc} |")
+
+
+def _per_sentence(marks: NDArray[np.bool_]) -> FloatArray:
+    """How many symptoms of each sentence are marked, (n,), from marks (n, k)."""
+    return np.asarray(marks.sum(1).astype(float))
 
 
 def details(truth: Truth, weights: FloatArray) -> None:
     """Print what is named of each status, and each symptom with enough mentions."""
-    named = weights >= NAMED
-    for statement in sorted(set(truth.statements[truth.mentioned])):
-        here = truth.statements == statement
-        print(f"{statement}: named {(named & here).sum()} of {here.sum()}")
+    is_named = weights >= NAMED
+    statements = sorted(set(truth.statements[truth.mentioned]))
+    for statement in statements:
+        is_stated = truth.statements == statement
+        number_named = (is_named & is_stated).sum()
+        print(f"{statement}: named {number_named} of {is_stated.sum()}")
+
     not_evidence = truth.mentioned & ~truth.present
-    wrong_status = (named & not_evidence).sum()
+    wrong_status = (is_named & not_evidence).sum()
     print(f"denied, past, uncertain or other people's: named {wrong_status} of {not_evidence.sum()}")
 
+    mentions = truth.mentioned.sum(axis=0)
     for column, symptom in enumerate(SYMPTOMS):
+        # Suicidal ideas are rare, and yet what no reader may miss.
+        if mentions[column] < FEWEST and symptom != SUICIDAL:
+            continue
+        named = is_named[:, column]
         present = truth.present[:, column]
-        if truth.mentioned[:, column].sum() >= FEWEST or symptom == SUICIDAL:
-            hits = int((named[:, column] & present).sum())
-            print(f"{symptom}: {hits} right of {named[:, column].sum()} named and {present.sum()} present")
+        hits = int((named & present).sum())
+        print(f"{symptom}: {hits} right of {named.sum()} named and {present.sum()} present")
 
 
 def without_rules(tags: Tags) -> FloatArray:
     """The weights of a reader that is not told what the words of the text say."""
-    return weighted(replace(tags, status=np.full_like(tags.status, PRESENT)))
+    all_present = np.full_like(tags.status, PRESENT)
+    return weighted(replace(tags, status=all_present))
 
 
 def lifted(weights: FloatArray) -> FloatArray:
     """Weights in which a symptom is lifted a little by those that share its diseases (scores only)."""
     diseases = [set(symptom.diseases) for symptom in read_graph().symptom]
-    shared = np.array([[len(a & b) / len(a | b) for b in diseases] for a in diseases])
-    np.fill_diagonal(shared, 0)
+    shared = np.zeros((len(diseases), len(diseases)))
+    for row, column in permutations(range(len(diseases)), 2):
+        first = diseases[row]
+        second = diseases[column]
+        shared[row, column] = len(first & second) / len(first | second)
     neighbours = weights @ shared / shared.sum(0)
-    return np.asarray(1 - (1 - weights) * (1 - LIFT * neighbours))
+    # As if the neighbours were further evidence, independent of the sentence.
+    doubt = (1 - weights) * (1 - LIFT * neighbours)
+    return np.asarray(1 - doubt)
 
 
 def main(half: str, models: Sequence[str]) -> None:
     """Print a row per reader and ablation, then details of the first one."""
     truth = read_truth(half)
-    mentions = f"{truth.mentioned.sum()} mentions, {truth.present.sum()} present in the writer"
-    print(f"{len(truth.texts)} sentences, {mentions}")
+    mentioned = truth.mentioned.sum()
+    present = truth.present.sum()
+    print(f"{len(truth.texts)} sentences, {mentioned} mentions, {present} present in the writer")
     print("| reader | named | precision | of known | recall | mean AUC |")
     print("|---|---|---|---|---|---|")
-    first = None
+    first_weights = None
     for spec in models:
         model = open_model(spec)
         assert isinstance(model, SymptomModel)
         tags = model.tag(truth.texts)
         weights = weighted(tags)
-        first = weights if first is None else first
+        if first_weights is None:
+            first_weights = weights
         report(spec, truth, weights)
         report(f"{spec}, without rules", truth, without_rules(tags))
         report(f"{spec}, lifted by the graph", truth, lifted(weights))
         if model.naming is not None:
+            # Without the limits that a reader learned for each symptom.
             unlimited = replace(tags, thresholds=np.full(len(SYMPTOMS), NAMED))
             report(f"{spec}, all named from 0.5 on", truth, weighted(unlimited))
-    if first is not None:
-        details(truth, first)
+    if first_weights is not None:
+        details(truth, first_weights)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from psycheck.statistics.clusters import BoolArray, Clusters, FloatArray, spread_of, variance
+from psycheck.statistics.clusters import (
+    BoolArray,
+    Clusters,
+    FloatArray,
+    spread_of,
+    variance,
+)
 
 EXACT_UP_TO = 14  # clusters that differ
 FEW = 5  # cases in a group: below, its own variance says little
@@ -20,7 +26,12 @@ _TIE = 1e-12
 Draw = Callable[[np.random.Generator], FloatArray]
 
 
-def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> float:
+def paired_p(
+    differences: ArrayLike,
+    clusters: Clusters,
+    *,
+    seed: int = 0,
+) -> float:
     """Whether differences within pairs, (n,), are centred at 0: the signs of whole clusters are turned.
 
     Exact up to 14 clusters that differ at all, else by random turns; beyond `SHUFFLED` by Student's t. Copies
@@ -39,18 +50,28 @@ def paired_p(differences: ArrayLike, clusters: Clusters, *, seed: int = 0) -> fl
     return max(p, _student_p(float(moves.sum()), spread.variance, spread.decisive))
 
 
+def all_signs(count: int) -> FloatArray:
+    """Every choice of signs, 1 or -1, for as many clusters, (2 ** clusters, clusters)."""
+    places = np.arange(count)
+    numbers = np.arange(2**count)
+    # The binary digits of the numbers from 0 up are all choices of one of two.
+    digits = (numbers[:, None] >> places) & 1
+    return np.where(digits == 1, -1.0, 1.0)
+
+
 def _signs_p(sums: FloatArray, seed: int) -> float:
     """How often random signs of sums, (clusters,), are as far from 0 as the data."""
     reached = abs(float(sums.sum()))
     if len(sums) <= EXACT_UP_TO:
-        bits = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums))
-        signs = 1.0 - 2.0 * (bits & 1)
-        return float(np.mean(np.abs(signs @ sums) >= reached - 1e-9))
+        distances = np.abs(all_signs(len(sums)) @ sums)
+        # Sums in another order differ by rounding: an equal one must count.
+        return float(np.mean(distances >= reached - 1e-9))
     if len(sums) > SHUFFLED:
         return float(stats.ttest_1samp(sums, 0.0).pvalue)
 
     def turned(random: np.random.Generator) -> FloatArray:
-        signs = random.choice((-1.0, 1.0), (SHUFFLES, len(sums)))
+        size = SHUFFLES, len(sums)
+        signs = random.choice((-1.0, 1.0), size)
         distances: FloatArray = np.abs(signs @ sums)
         return distances
 
@@ -58,7 +79,12 @@ def _signs_p(sums: FloatArray, seed: int) -> float:
 
 
 def groups_p(
-    above: ArrayLike, below: ArrayLike, first: BoolArray, clusters: Clusters, *, seed: int = 0
+    above: ArrayLike,
+    below: ArrayLike,
+    first: BoolArray,
+    clusters: Clusters,
+    *,
+    seed: int = 0,
 ) -> float:
     """Whether a proportion differs between two groups, all (n,); `first` marks the texts of the first.
 
@@ -66,10 +92,10 @@ def groups_p(
     by its error in every shuffle (Chung and Romano 2013): authors of one text do not vary as those of fifty
     do. Else, and with more clusters than `SHUFFLED`, it is set against its error by Student's t.
     """
-    top = np.asarray(above, np.float64)
     bottom = np.asarray(below, np.float64)
     used = bottom > 0
-    top, bottom = top[used], bottom[used]
+    top = np.asarray(above, np.float64)[used]
+    bottom = bottom[used]
     is_first = np.asarray(first)[used]
     clusters = clusters.at(used)
     if is_first.all() or not is_first.any():
@@ -79,32 +105,72 @@ def groups_p(
     firsts = clusters.sums(is_first.astype(np.float64))
     is_mixed = (firsts > 0) & (firsts < sizes)
     if is_mixed.any() or clusters.count > SHUFFLED:
-        return _difference_p(top, bottom, is_first, clusters)
+        return _difference_p(
+            top=top,
+            bottom=bottom,
+            is_first=is_first,
+            clusters=clusters,
+        )
 
-    p = _shuffled_p(clusters.sums(top), clusters.sums(bottom), firsts > 0, seed)
+    tops = clusters.sums(top)
+    bottoms = clusters.sums(bottom)
+    p = _shuffled_p(
+        tops=tops,
+        bottoms=bottoms,
+        is_first=firsts > 0,
+        seed=seed,
+    )
     if clusters.copies is None:
         return p
-    return max(p, _difference_p(top, bottom, is_first, clusters))
+    return max(
+        p,
+        _difference_p(
+            top=top,
+            bottom=bottom,
+            is_first=is_first,
+            clusters=clusters,
+        ),
+    )
 
 
-def _shuffled_p(tops: FloatArray, bottoms: FloatArray, is_first: BoolArray, seed: int) -> float:
+def _shuffled_p(
+    tops: FloatArray,
+    bottoms: FloatArray,
+    is_first: BoolArray,
+    seed: int,
+) -> float:
     """How often shuffled groups of clusters are as many errors apart as the data, (clusters,) each."""
     membership = is_first.astype(np.float64)
 
     def shuffled(random: np.random.Generator) -> FloatArray:
-        groups = random.permuted(np.tile(membership, (SHUFFLES, 1)), axis=1)
+        copies = np.tile(membership, (SHUFFLES, 1))
+        groups = random.permuted(copies, axis=1)
         return _errors_apart(groups, tops, bottoms)
 
     reached = float(_errors_apart(membership[None], tops, bottoms)[0])
     return _share_as_far(shuffled, reached, seed)
 
 
-def _errors_apart(groups: FloatArray, tops: FloatArray, bottoms: FloatArray) -> FloatArray:
+def _errors_apart(
+    groups: FloatArray,
+    tops: FloatArray,
+    bottoms: FloatArray,
+) -> FloatArray:
     """The difference of two proportions over its error, (draws,), for memberships (draws, clusters)."""
     common = float(tops.sum() / bottoms.sum())
     least = max(common * (1 - common), 0.0)
-    first_rate, first_variance = _rate_and_variance(groups, tops, bottoms, least)
-    second_rate, second_variance = _rate_and_variance(1 - groups, tops, bottoms, least)
+    first_rate, first_variance = _rate_and_variance(
+        groups=groups,
+        tops=tops,
+        bottoms=bottoms,
+        least=least,
+    )
+    second_rate, second_variance = _rate_and_variance(
+        groups=1 - groups,
+        tops=tops,
+        bottoms=bottoms,
+        least=least,
+    )
     gap = np.abs(first_rate - second_rate)
     error = np.sqrt(first_variance + second_variance)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -114,20 +180,32 @@ def _errors_apart(groups: FloatArray, tops: FloatArray, bottoms: FloatArray) -> 
 
 
 def _rate_and_variance(
-    groups: FloatArray, tops: FloatArray, bottoms: FloatArray, least: float
+    groups: FloatArray,
+    tops: FloatArray,
+    bottoms: FloatArray,
+    least: float,
 ) -> tuple[FloatArray, FloatArray]:
     """The proportion in a group of clusters and its variance, (draws,) each; `least` is that of one text."""
     totals = groups @ bottoms
     rates = groups @ tops / totals
     # Σ (top − rate · bottom)², multiplied out so that all draws are a few matrix products.
-    squares = groups @ tops**2 - 2 * rates * (groups @ (tops * bottoms)) + rates**2 * (groups @ bottoms**2)
+    squares_of_tops = groups @ tops**2
+    products = groups @ (tops * bottoms)
+    squares_of_bottoms = groups @ bottoms**2
+    squares = squares_of_tops - 2 * rates * products + rates**2 * squares_of_bottoms
     counts = groups.sum(axis=1)
     correction = counts / np.maximum(counts - 1, 1)
+    variances = squares * correction / totals**2
     # A small group without a case does not vary at all: at least as much as independent texts do.
-    return rates, np.maximum(squares * correction / totals**2, least / totals)
+    return rates, np.maximum(variances, least / totals)
 
 
-def _difference_p(top: FloatArray, bottom: FloatArray, is_first: BoolArray, clusters: Clusters) -> float:
+def _difference_p(
+    top: FloatArray,
+    bottom: FloatArray,
+    is_first: BoolArray,
+    clusters: Clusters,
+) -> float:
     """The difference of two proportions against its variance between clusters, by Student's t."""
     first_total = float(bottom[is_first].sum())
     second_total = float(bottom[~is_first].sum())
@@ -135,7 +213,8 @@ def _difference_p(top: FloatArray, bottom: FloatArray, is_first: BoolArray, clus
     second_rate = float(top[~is_first].sum()) / second_total
     weights = np.where(is_first, 1 / first_total, -1 / second_total)
     rate = np.where(is_first, first_rate, second_rate)
-    spread = variance(weights * (top - rate * bottom), clusters, np.abs(weights) * bottom)
+    influence = weights * (top - rate * bottom)
+    spread = variance(influence, clusters, np.abs(weights) * bottom)
 
     if _has_few_cases(top, bottom, is_first):
         # Around its own rate a group with few cases hardly varies: at least as much as independent texts do.
@@ -145,28 +224,52 @@ def _difference_p(top: FloatArray, bottom: FloatArray, is_first: BoolArray, clus
     difference = first_rate - second_rate
     if difference == 0 or not spread > 0:
         return 1.0
+    # The smaller group limits how well the error of the difference is known.
     of_first = clusters.at(is_first)
     of_second = clusters.at(~is_first)
-    equal = min(part.equal(np.ones(len(part.codes))) for part in (of_first, of_second))
+    equal = min(_equal_clusters(of_first), _equal_clusters(of_second))
     return _student_p(difference, spread, equal)
 
 
-def _has_few_cases(top: FloatArray, bottom: FloatArray, is_first: BoolArray) -> bool:
+def _equal_clusters(clusters: Clusters) -> float:
+    """How many clusters of equal size these are worth, every text counted the same."""
+    return clusters.equal(np.ones(len(clusters.codes)))
+
+
+def _has_few_cases(
+    top: FloatArray,
+    bottom: FloatArray,
+    is_first: BoolArray,
+) -> bool:
     """Whether every text is a case or none, and a group has fewer than `FEW` cases, or non-cases."""
-    is_case_or_none = ((top == 0) | (top == bottom)).all()
-    counts = [part[side].sum() for part in (top, bottom - top) for side in (is_first, ~is_first)]
-    return bool(is_case_or_none) and min(counts) < FEW
+    is_case = top == bottom
+    is_no_case = top == 0
+    if not (is_case | is_no_case).all():
+        return False
+    non_cases = bottom - top
+    fewest_cases = min(top[is_first].sum(), top[~is_first].sum())
+    fewest_non_cases = min(non_cases[is_first].sum(), non_cases[~is_first].sum())
+    return bool(min(fewest_cases, fewest_non_cases) < FEW)
 
 
-def _student_p(difference: float, spread: float, equal: float) -> float:
+def _student_p(
+    difference: float,
+    spread: float,
+    equal: float,
+) -> float:
     """The two-sided p-value of a difference with this variance, from clusters of equal size."""
     if not spread > 0:
         return 1.0
     t = abs(difference) / math.sqrt(spread)
-    return 2 * float(special.stdtr(max(equal - 1, 1.0), -t))
+    freedom = max(equal - 1, 1.0)
+    return 2 * float(special.stdtr(freedom, -t))
 
 
-def _share_as_far(draw: Draw, reached: float, seed: int) -> float:
+def _share_as_far(
+    draw: Draw,
+    reached: float,
+    seed: int,
+) -> float:
     """The share of draws as far as the data, drawn in blocks until enough are (Besag and Clifford 1991)."""
     random = np.random.default_rng(seed)
     count = 0

@@ -24,7 +24,13 @@ from psycheck.statistics.clusters import (
     spread_of,
     variance,
 )
-from psycheck.statistics.intervals import UNKNOWN, Z95, Interval, exact, wilson
+from psycheck.statistics.intervals import (
+    UNKNOWN,
+    Z95,
+    Interval,
+    exact,
+    wilson,
+)
 
 __all__ = [
     "FEWEST",
@@ -54,7 +60,13 @@ CONTRIBUTING_SHARE = 0.3  # of the clusters
 PRIOR = 4  # clusters whose texts are all alike, added to what the data say (chosen by measured coverage)
 
 
-def ratio_interval(above: ArrayLike, below: ArrayLike, clusters: Clusters, *, among: int = 1) -> Interval:
+def ratio_interval(
+    above: ArrayLike,
+    below: ArrayLike,
+    clusters: Clusters,
+    *,
+    among: int = 1,
+) -> Interval:
     """Wilson's interval of a proportion sum(above) / sum(below), both (n,), above ≤ below for every text.
 
     Accuracy has below 1 throughout; precision, recall and a pass rate count only a part of the texts (below
@@ -71,12 +83,23 @@ def ratio_interval(above: ArrayLike, below: ArrayLike, clusters: Clusters, *, am
     if math.isnan(effective):
         return UNKNOWN
     if among > 1:
-        return exact(value, exact_number(top, bottom, clusters, among), among)
+        number = exact_number(
+            above=top,
+            below=bottom,
+            clusters=clusters,
+            among=among,
+        )
+        return exact(value, number, among)
     quantile = Z95 if math.isinf(freedom) else _quantile(freedom)
     return wilson(value * effective, effective, quantile)
 
 
-def exact_number(above: ArrayLike, below: ArrayLike, clusters: Clusters, among: int) -> float:
+def exact_number(
+    above: ArrayLike,
+    below: ArrayLike,
+    clusters: Clusters,
+    among: int,
+) -> float:
     """As how many independent texts the texts of a proportion count in `exact`; NaN with too few clusters.
 
     Student's quantile makes them fewer, by the clusters that make up the variance. Even if all texts of a
@@ -91,12 +114,19 @@ def exact_number(above: ArrayLike, below: ArrayLike, clusters: Clusters, among: 
     used = bottom > 0
     equal = clusters.at(used).equal(bottom[used])
     normal = _quantile(math.inf, among)
-    by_variance = effective * (normal / _quantile(freedom, among)) ** 2
-    if_alike = min(effective, equal) * (normal / _quantile(equal, among)) ** 2
+    # A width is a quantile over the root of a number: a larger quantile is a smaller number, by the square.
+    stretch_by_variance = normal / _quantile(freedom, among)
+    stretch_if_alike = normal / _quantile(equal, among)
+    by_variance = effective * stretch_by_variance**2
+    if_alike = min(effective, equal) * stretch_if_alike**2
     return max(by_variance, if_alike)
 
 
-def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> float:
+def effective_share(
+    above: ArrayLike,
+    below: ArrayLike,
+    clusters: Clusters,
+) -> float:
     """How many independent texts one text counts for in a proportion, at most 1: 1 / design effect.
 
     NaN below `FEWEST` clusters: nothing can be said about it.
@@ -110,7 +140,11 @@ def effective_share(above: ArrayLike, below: ArrayLike, clusters: Clusters) -> f
     return effective / total
 
 
-def _independent(top: FloatArray, bottom: FloatArray, clusters: Clusters) -> tuple[float, float]:
+def _independent(
+    top: FloatArray,
+    bottom: FloatArray,
+    clusters: Clusters,
+) -> tuple[float, float]:
     """As how many independent texts those of a proportion vary, and the degrees of freedom of this number.
 
     Where hardly any cluster shows the rarer outcome, the data say little about how alike the texts of a
@@ -119,7 +153,9 @@ def _independent(top: FloatArray, bottom: FloatArray, clusters: Clusters) -> tup
     """
     used = bottom > 0
     if not used.all():
-        top, bottom, clusters = top[used], bottom[used], clusters.at(used)
+        top = top[used]
+        bottom = bottom[used]
+        clusters = clusters.at(used)
     total = float(bottom.sum())
     # Several marks of one text are not independent.
     if clusters.whole and np.all(bottom == 1):
@@ -133,29 +169,47 @@ def _independent(top: FloatArray, bottom: FloatArray, clusters: Clusters) -> tup
     if not room > 0:
         return equal, equal
 
-    spread = spread_of((top - value * bottom) / total, clusters, bottom)
+    influence = (top - value * bottom) / total
+    spread = spread_of(influence, clusters, bottom)
     is_rarer = top > 0 if value <= 0.5 else top < bottom
     showing = clusters.showing(is_rarer, bottom)
     if_alike = max(room / equal, spread.variance)
     if_independent = max(spread.variance, room / total)
+    # A single cluster tells nothing about how clusters differ.
     telling = max(showing - 1, 0.0)
     weight = telling / (telling + PRIOR)
-    shrunken = if_independent**weight * if_alike ** (1 - weight)
+    variance_drawn = if_independent**weight * if_alike ** (1 - weight)
     decisive = min(equal, spread.decisive + PRIOR)
-    return room / shrunken, decisive**weight * equal ** (1 - weight)
+    freedom = decisive**weight * equal ** (1 - weight)
+    return room / variance_drawn, freedom
 
 
-def mean_interval(values: ArrayLike, clusters: Clusters, *, low: float = -math.inf) -> Interval:
+def mean_interval(
+    values: ArrayLike,
+    clusters: Clusters,
+    *,
+    low: float = -math.inf,
+) -> Interval:
     """The interval of a mean of values from `low` up, (n,); NaN if fewer than `FEWEST_MOVED` are not 0."""
     numbers = np.asarray(values, np.float64)
-    if not len(numbers) or np.ptp(numbers) == 0 or np.count_nonzero(numbers) < FEWEST_MOVED:
+    n = len(numbers)
+    if np.count_nonzero(numbers) < FEWEST_MOVED or np.ptp(numbers) == 0:
         return UNKNOWN
     mean = float(numbers.mean())
-    down, up = skewed_interval(mean, (numbers - mean) / len(numbers), clusters)
-    return (down if math.isnan(down) else max(down, low)), up
+    lower_end, upper_end = skewed_interval(mean, (numbers - mean) / n, clusters)
+    # max(NaN, low) is NaN, but max(low, NaN) is low: the order would decide.
+    if math.isnan(lower_end):
+        return lower_end, upper_end
+    return max(lower_end, low), upper_end
 
 
-def skewed_interval(value: float, influence: FloatArray, clusters: Clusters, *, among: int = 1) -> Interval:
+def skewed_interval(
+    value: float,
+    influence: FloatArray,
+    clusters: Clusters,
+    *,
+    among: int = 1,
+) -> Interval:
     """Student's interval of any figure by its influence values, (n,), as wide as Hall's where that is wider.
 
     Hall's (1992) allows for skewness: where a few clusters move a figure far, others may move it further. The
@@ -169,14 +223,17 @@ def skewed_interval(value: float, influence: FloatArray, clusters: Clusters, *, 
 
     error = math.sqrt(spread.variance)
     student = _quantile(min(equal, spread.decisive), among)
-    ends = [student, -student, _hall(student, spread.skewness), _hall(-student, spread.skewness)]
-    return value - error * max(ends), value - error * min(ends)
+    hall_high = _hall(student, spread.skewness)
+    hall_low = _hall(-student, spread.skewness)
+    deviations = [student, -student, hall_high, hall_low]
+    return value - error * max(deviations), value - error * min(deviations)
 
 
 def _hall(t: float, skewness: float) -> float:
     """The deviation d that Hall's transformation takes to `t`: d + s d²/3 + s² d³/27 + s/6 = t."""
     if abs(skewness) < 1e-6:
         return t
+    # The left side is a cube less a constant, so that it has one real root.
     cube = 1 + skewness * (t - skewness / 6)
     return 3 / skewness * (float(np.cbrt(cube)) - 1)
 
@@ -189,6 +246,7 @@ def median_interval(values: FloatArray, clusters: Clusters) -> Interval:
     ends = np.array(ratio_interval(is_below, np.ones(len(values)), clusters))
     if np.isnan(ends).any():
         return UNKNOWN
+    # Ties make the share at the median differ from a half; the interval keeps its width around the half.
     shares = 0.5 + ends - is_below.mean()
     low, high = np.quantile(values, np.clip(shares, 0, 1))
     return float(low), float(high)
@@ -233,7 +291,12 @@ def _correlation(influences: Sequence[FloatArray], clusters: Clusters) -> FloatA
     scale = np.sqrt(np.maximum(np.diag(together), 0.0))
     products = np.outer(scale, scale)
     identity = np.eye(len(influences))
-    correlation: FloatArray = np.divide(together, products, where=products > 0, out=identity)
+    correlation: FloatArray = np.divide(
+        together,
+        products,
+        where=products > 0,
+        out=identity,
+    )
     return np.clip(correlation, -1.0, 1.0)
 
 
@@ -252,10 +315,12 @@ def difference_interval(
     wordings are counted in the same texts: the share that the first alone has minus the share that the second
     alone has, which leaves a width where no text differs. With `among` differences, all hold together.
     """
-    if np.array_equal(first[1], second[1]):
-        moved = np.asarray(first[0], np.float64) - np.asarray(second[0], np.float64)
-        first = np.maximum(moved, 0), first[1]
-        second = np.maximum(-moved, 0), second[1]
+    first_above, first_below = first
+    second_above, second_below = second
+    if np.array_equal(first_below, second_below):
+        moves = np.asarray(first_above, np.float64) - np.asarray(second_above, np.float64)
+        first = np.maximum(moves, 0), first_below
+        second = np.maximum(-moves, 0), second_below
 
     values: list[float] = []
     influences: list[FloatArray] = []
@@ -267,12 +332,31 @@ def difference_interval(
         value = float(top.sum()) / total
         values.append(value)
         influences.append((top - value * bottom) / total)
-        ends.append(ratio_interval(top, bottom, clusters, among=among))
-    low, high = combined_interval(values, ends, (1.0, -1.0), influences, clusters)
+        ends.append(
+            ratio_interval(
+                above=top,
+                below=bottom,
+                clusters=clusters,
+                among=among,
+            )
+        )
+    # Newcombe's limits can leave the range of a difference of two rates.
+    low, high = combined_interval(
+        values=values,
+        intervals=ends,
+        weights=(1.0, -1.0),
+        influences=influences,
+        clusters=clusters,
+    )
     return max(low, -1.0), min(high, 1.0)
 
 
-def change_interval(before: float, now: float, influence: FloatArray, clusters: Clusters) -> Interval:
+def change_interval(
+    before: float,
+    now: float,
+    influence: FloatArray,
+    clusters: Clusters,
+) -> Interval:
     """The interval of a change between models on the same texts; NaN if both are `NEARLY_PERFECT`."""
     if min(before, now) > NEARLY_PERFECT:
         return UNKNOWN
@@ -298,7 +382,8 @@ def figure_interval(
 
     effective = room / spread.variance
     contributing = _contributing(influence, clusters)
-    few = max(CONTRIBUTING, CONTRIBUTING_SHARE * clusters.equal(np.ones(len(influence))))
+    equal_of_all = clusters.equal(np.ones(len(influence)))
+    few = max(CONTRIBUTING, CONTRIBUTING_SHARE * equal_of_all)
     if contributing < few:
         # A few clusters decide: their number is all that can be relied on.
         effective = min(effective, equal)
@@ -309,8 +394,10 @@ def figure_interval(
 def _contributing(influence: FloatArray, clusters: Clusters) -> float:
     """How many clusters of equal influence would move a figure as much as these."""
     moves = np.abs(clusters.sums(influence))
+    total = float(moves.sum())
     squares = float(np.sum(moves**2))
-    return float(moves.sum()) ** 2 / max(squares, 1e-300)
+    # Kish's number; no move at all is 0 and not 0 / 0.
+    return total**2 / max(squares, 1e-300)
 
 
 def _quantile(equal: float, among: int = 1) -> float:

@@ -31,7 +31,11 @@ class Clusters:
     copies: Codes | None = None
 
     @classmethod
-    def of(cls, names: ArrayLike, copies: ArrayLike | None = None) -> "Clusters":
+    def of(
+        cls,
+        names: ArrayLike,
+        copies: ArrayLike | None = None,
+    ) -> "Clusters":
         """Number the clusters of texts by name, (n,); `copies` names the distinct texts, (n,)."""
         distinct_names, codes = np.unique(np.asarray(names), return_inverse=True)
         count = len(distinct_names)
@@ -40,7 +44,9 @@ class Clusters:
 
         distinct_texts, copy_codes = np.unique(np.asarray(copies), return_inverse=True)
         text_count = len(distinct_texts)
-        pair_count = len(np.unique(codes * max(text_count, 1) + copy_codes))
+        pair_codes = codes * max(text_count, 1) + copy_codes
+        pair_count = len(np.unique(pair_codes))
+        # Each text in one cluster only: then the clusters alone say all about what is alike.
         is_nested = pair_count == text_count
         return cls(codes, count, None if is_nested else copy_codes)
 
@@ -56,8 +62,10 @@ class Clusters:
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sums within each cluster, (clusters,)."""
-        summed: FloatArray = np.bincount(self.codes, weights=values, minlength=self.count).astype(np.float64)
-        return summed
+        # minlength: the last clusters may hold none of the texts.
+        summed = np.bincount(self.codes, weights=values, minlength=self.count)
+        sums: FloatArray = summed.astype(np.float64)
+        return sums
 
     @property
     def whole(self) -> bool:
@@ -76,11 +84,18 @@ class Clusters:
 
     def equal(self, weights: FloatArray) -> float:
         """How many clusters of equal size would weigh as much as these (Kish's effective number)."""
-        squares = sum(sign * float(np.sum(part.sums(weights) ** 2)) for sign, part in self.dimensions())
+        squares = 0.0
+        for sign, part in self.dimensions():
+            sizes = part.sums(weights)
+            squares += sign * float(np.sum(sizes**2))
         total = float(np.sum(weights))
         return total**2 / squares if squares > 0 else 0.0
 
-    def showing(self, marked: BoolArray, weights: FloatArray) -> float:
+    def showing(
+        self,
+        marked: BoolArray,
+        weights: FloatArray,
+    ) -> float:
         """How many clusters of equal size hold a marked text, (n,); large ones count as they weigh."""
         numbers: list[float] = []
         for sign, part in self.dimensions():
@@ -90,7 +105,9 @@ class Clusters:
             is_showing = part.sums(marked.astype(np.float64)) > 0
             squares = float(np.sum(sizes**2))
             if squares > 0:
-                numbers.append(part.equal(weights) * float(np.sum(sizes[is_showing] ** 2)) / squares)
+                squares_showing = float(np.sum(sizes[is_showing] ** 2))
+                numbers.append(part.equal(weights) * squares_showing / squares)
+        # Of authors and of copies the smaller number: texts are at least as alike as that.
         return min(numbers, default=0.0)
 
 
@@ -107,7 +124,11 @@ class Spread:
     skewness: float
 
 
-def spread_of(influence: FloatArray, clusters: Clusters, weights: FloatArray | None = None) -> Spread:
+def spread_of(
+    influence: FloatArray,
+    clusters: Clusters,
+    weights: FloatArray | None = None,
+) -> Spread:
     """The variance of a figure from the influence of each text on it, (n,), as by leaving clusters out."""
     variances: list[float] = []
     decisive: list[float] = []
@@ -121,27 +142,37 @@ def spread_of(influence: FloatArray, clusters: Clusters, weights: FloatArray | N
             continue
         variances.append(squares)
         decisive.append(_decisive_number(left_out, squares))
-        skewness = skewness or _skewness(left_out, squares)
+        # That of the authors, who come first; copies only where authors show none.
+        if not skewness:
+            skewness = _skewness(left_out, squares)
 
     # The difference of variances may be too small by chance, but texts are at least alike in one way.
-    return Spread(max([total, *variances]), min(decisive), skewness)
+    largest = max([total, *variances])
+    return Spread(largest, min(decisive), skewness)
 
 
-def variance(influence: FloatArray, clusters: Clusters, weights: FloatArray | None = None) -> float:
+def variance(
+    influence: FloatArray,
+    clusters: Clusters,
+    weights: FloatArray | None = None,
+) -> float:
     """The variance of a figure from the influence of each text on it, (n,), as by leaving clusters out."""
     return spread_of(influence, clusters, weights).variance
 
 
 def influence_of_clusters(
-    influence: FloatArray, clusters: Clusters, weights: FloatArray | None = None
+    influence: FloatArray,
+    clusters: Clusters,
+    weights: FloatArray | None = None,
 ) -> FloatArray:
     """The influence of each cluster as if it were left out, (clusters,); NaN where one cluster is all.
 
     A large cluster pulls the figure towards itself, which hides a part of its own deviation: dividing by the
     share that the other clusters weigh gives it back (CR3; MacKinnon and White 1985).
     """
-    every = np.ones(len(influence)) if weights is None else weights
-    sizes = clusters.sums(every)
+    if weights is None:
+        weights = np.ones(len(influence))
+    sizes = clusters.sums(weights)
     share_of_others = 1 - sizes / sizes.sum()
     if clusters.count < 2 or not share_of_others.min() > 0:
         return np.full(clusters.count, math.nan)
@@ -155,9 +186,14 @@ def _decisive_number(left_out: FloatArray, squares: float) -> float:
     Of normal influence values Σp⁴ / (Σp²)² is 3 / clusters: 2 in place of 3 errs towards width.
     """
     fourth = float(np.sum(left_out**4))
-    return 2 * squares**2 / fourth if fourth > 0 else math.inf
+    if not fourth > 0:
+        return math.inf
+    return float(2 * squares**2 / fourth)
 
 
 def _skewness(left_out: FloatArray, squares: float) -> float:
     """Σp³ / (Σp²)^1.5 of the influence of each cluster; 0 without any."""
-    return float(np.sum(left_out**3)) / squares**1.5 if squares > 0 else 0.0
+    if not squares > 0:
+        return 0.0
+    cubes = float(np.sum(left_out**3))
+    return float(cubes / squares**1.5)

@@ -16,8 +16,18 @@ from scipy import stats
 from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.statistics.cluster_tests import groups_p, paired_p
 from psycheck.statistics.clustered import Clusters, difference_interval, mean_interval
-from psycheck.statistics.intervals import UNKNOWN, Z95, Interval, wilson
-from psycheck.statistics.significance import mcnemar
+from psycheck.statistics.intervals import (
+    UNKNOWN,
+    Z95,
+    Interval,
+    wilson,
+)
+from psycheck.statistics.significance import McNemar, mcnemar
+
+# Of missed positives, and of positives that are found: with more and fewer no interval covers.
+NEARLY_ALL = 0.9
+FEWEST_FOUND = 5
+HALF_TEXT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,72 +110,217 @@ def fnr_ratio(
     direction; no miss in one is 0. Where a cell leaves the log interval undefined or without width, it is
     computed with half a text added to each count (Haldane, Anscombe).
     """
-    _check(misses_a, positives_a, misses_b, positives_b, both)
+    _check(
+        misses_a=misses_a,
+        positives_a=positives_a,
+        misses_b=misses_b,
+        positives_b=positives_b,
+        both=both,
+    )
     n = positives_a if both is not None else positives_a + positives_b
     if not positives_a or not positives_b:
-        return Ratio(math.nan, "", UNKNOWN, n)
-    first, second = misses_a / positives_a, misses_b / positives_b
-    a, b = (misses_a, positives_a), (misses_b, positives_b)
-    if first > second:
-        a, b = b, a
-    value = 1.0 if first == second else min(first, second) / max(first, second)
-    favoured = "" if first == second else names[int(first > second)]
-    low, high = _log_interval(*a, *b, both, share)
-    return Ratio(value, favoured, (0.0 if value == 0 else low, high), n)
+        return Ratio(
+            value=math.nan,
+            favoured="",
+            interval=UNKNOWN,
+            n=n,
+        )
+
+    # The lower rate goes above, so that the ratio is in 0..1 whichever group comes first.
+    rate_a = Rate(misses_a, positives_a)
+    rate_b = Rate(misses_b, positives_b)
+    lower, higher = rate_a, rate_b
+    favoured = names[0]
+    if rate_a.value > rate_b.value:
+        lower, higher = rate_b, rate_a
+        favoured = names[1]
+    low, high = _log_interval(
+        lower=lower,
+        higher=higher,
+        both=both,
+        share=share,
+    )
+    if rate_a.value == rate_b.value:
+        return Ratio(
+            value=1.0,
+            favoured="",
+            interval=(low, high),
+            n=n,
+        )
+    if not lower.count:
+        # The log interval rests on half a miss then, and its end is above the ratio itself.
+        return Ratio(
+            value=0.0,
+            favoured=favoured,
+            interval=(0.0, high),
+            n=n,
+        )
+    return Ratio(
+        value=lower.value / higher.value,
+        favoured=favoured,
+        interval=(low, high),
+        n=n,
+    )
 
 
-def _log_interval(x: int, n: int, y: int, m: int, both: int | None, share: float) -> Interval:
-    """The interval of (x / n) / (y / m) on the log scale."""
-    if any(missed > 0.9 * positives > 0 and positives - missed < 5 for missed, positives in ((x, n), (y, m))):
+def _log_interval(
+    lower: Rate,
+    higher: Rate,
+    both: int | None,
+    share: float,
+) -> Interval:
+    """The interval of the ratio of two rates on the log scale."""
+    if _hardly_found(lower) or _hardly_found(higher):
         return UNKNOWN
-    error = _log_error(x, n, y, m, both) if x and y else 0.0
-    middle = math.log(x / n / (y / m)) if x and y else 0.0
+
+    error = 0.0
+    middle = 0.0
+    if lower.count and higher.count:
+        error = _log_error(
+            x=lower.count,
+            n=lower.n,
+            y=higher.count,
+            m=higher.n,
+            both=both,
+        )
+        middle = math.log(lower.count / lower.n / (higher.count / higher.n))
+    # An empty cell has no logarithm, and equal cells of pairs no width.
     if error == 0:
-        half = 0.5
-        middle = math.log((x + half) / (n + 1) / ((y + half) / (m + 1)))
-        error = _log_error(x + half, n + 1, y + half, m + 1, both)
+        lower_count = lower.count + HALF_TEXT
+        higher_count = higher.count + HALF_TEXT
+        lower_n = lower.n + 1
+        higher_n = higher.n + 1
+        middle = math.log(lower_count / lower_n / (higher_count / higher_n))
+        error = _log_error(
+            x=lower_count,
+            n=lower_n,
+            y=higher_count,
+            m=higher_n,
+            both=both,
+        )
+    # The variance is that of fewer independent texts.
     error /= math.sqrt(share)
     return math.exp(middle - Z95 * error), math.exp(middle + Z95 * error)
 
 
-def _log_error(x: float, n: float, y: float, m: float, both: int | None) -> float:
+def _hardly_found(missed: Rate) -> bool:
+    """Whether nearly all positives are missed: the normal approximation of the logarithm fails there."""
+    found_count = missed.n - missed.count
+    return missed.count > NEARLY_ALL * missed.n > 0 and found_count < FEWEST_FOUND
+
+
+def _log_error(
+    x: float,
+    n: float,
+    y: float,
+    m: float,
+    both: int | None,
+) -> float:
+    """The standard error of log((x / n) / (y / m)); of pairs, where n is m, less the covariance."""
     if both is None:
         return math.sqrt(1 / x - 1 / n + 1 / y - 1 / m)
-    return math.sqrt((x + y - 2 * both) / (x * y))
+    missed_once = x + y - 2 * both
+    return math.sqrt(missed_once / (x * y))
 
 
-def rate_difference(count_a: int, n_a: int, count_b: int, n_b: int) -> Difference:
+def rate_difference(
+    count_a: int,
+    n_a: int,
+    count_b: int,
+    n_b: int,
+) -> Difference:
     """Rate a minus rate b of different texts: Newcombe's hybrid score interval, Fisher's exact test."""
+    sizes = (n_a, n_b)
     if not n_a or not n_b:
-        return Difference(math.nan, UNKNOWN, math.nan, (n_a, n_b))
+        return Difference(
+            value=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
+            n=sizes,
+        )
+    rate_a = Rate(count_a, n_a)
+    rate_b = Rate(count_b, n_b)
     table = np.array([[count_a, n_a - count_a], [count_b, n_b - count_b]])
     p = float(stats.fisher_exact(table).pvalue)
-    interval = _newcombe(Rate(count_a, n_a), Rate(count_b, n_b), 0.0)
-    return Difference(count_a / n_a - count_b / n_b, interval, p, (n_a, n_b))
+    # Different texts: the errors of the two rates are independent.
+    interval = _newcombe(rate_a, rate_b, phi=0.0)
+    return Difference(
+        value=rate_a.value - rate_b.value,
+        interval=interval,
+        p=p,
+        n=sizes,
+    )
 
 
-def paired_difference(first: ArrayLike, second: ArrayLike, clusters: Clusters | None = None) -> Difference:
+def paired_difference(
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: Clusters | None = None,
+) -> Difference:
     """Rate of the first wording minus rate of the second, both (n,) of 1, 0 or NaN (the pair is left out).
 
     The interval is Newcombe's for paired rates (his method 10), the test McNemar's.
     """
-    one, two = _decisions(first), _decisions(second)
-    _equal(one, two)
-    there = ~np.isnan(one + two)
-    one, two, n = one[there], two[there], int(there.sum())
+    first_decisions = _decisions(first)
+    second_decisions = _decisions(second)
+    _equal(first_decisions, second_decisions)
+    # A text without one of its two answers says nothing about the difference.
+    is_decided = ~np.isnan(first_decisions + second_decisions)
+    first_decisions = first_decisions[is_decided]
+    second_decisions = second_decisions[is_decided]
+    n = len(first_decisions)
     if not n:
-        return Difference(math.nan, UNKNOWN, math.nan, (0, 0))
-    if clusters is not None and not clusters.whole:
-        units, ones, moved = clusters.at(there), np.ones(n), one - two
-        interval = difference_interval((one, ones), (two, ones), units)
-        return Difference(float(moved.mean()), interval, paired_p(moved, units), (n, n))
-    found = mcnemar(one == 1, two == 1)
-    a, b, c, d = found.both, found.only_first, found.only_second, found.neither
-    margins = (a + b) * (c + d) * (a + c) * (b + d)
-    cross = a * d - b * c
-    phi = (max(cross - n / 2, 0) if cross > 0 else cross) / math.sqrt(margins) if margins else 0.0
-    interval = _newcombe(Rate(a + b, n), Rate(a + c, n), phi)
-    return Difference((b - c) / n, interval, found.p, (n, n))
+        return Difference(
+            value=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
+            n=(0, 0),
+        )
+
+    if clusters is None or clusters.whole:
+        return _independent_pairs(first_decisions == 1, second_decisions == 1)
+    units = clusters.at(is_decided)
+    moves = first_decisions - second_decisions
+    every = np.ones(n)
+    interval = difference_interval((first_decisions, every), (second_decisions, every), units)
+    return Difference(
+        value=float(moves.mean()),
+        interval=interval,
+        p=paired_p(moves, units),
+        n=(n, n),
+    )
+
+
+def _independent_pairs(first_positive: BoolArray, second_positive: BoolArray) -> Difference:
+    """The difference of two rates of the same independent texts, decisions (n,) each."""
+    test = mcnemar(first_positive, second_positive)
+    n = len(first_positive)
+    first_rate = Rate(test.both + test.only_first, n)
+    second_rate = Rate(test.both + test.only_second, n)
+    interval = _newcombe(first_rate, second_rate, _phi(test))
+    return Difference(
+        value=(test.only_first - test.only_second) / n,
+        interval=interval,
+        p=test.p,
+        n=(n, n),
+    )
+
+
+def _phi(test: McNemar) -> float:
+    """The correlation of paired decisions for Newcombe's method 10, with his continuity correction."""
+    first_positive = test.both + test.only_first
+    first_negative = test.only_second + test.neither
+    second_positive = test.both + test.only_second
+    second_negative = test.only_first + test.neither
+    margins = first_positive * first_negative * second_positive * second_negative
+    # A wording that always decides the same correlates with nothing.
+    if not margins:
+        return 0.0
+    n = first_positive + first_negative
+    cross: float = test.both * test.neither - test.only_first * test.only_second
+    if cross > 0:
+        cross = max(cross - n / 2, 0)
+    return cross / math.sqrt(margins)
 
 
 def group_difference(
@@ -182,68 +337,136 @@ def group_difference(
     All (n,). Of all texts it is the demographic parity difference, `among` those annotated 1 that of equal
     opportunity.
     """
-    decisions, names = _decisions(decided), np.asarray(group, dtype=np.str_)
+    decisions = _decisions(decided)
+    names = np.asarray(group, dtype=np.str_)
     among = np.ones(len(decisions), bool) if among is None else among
     _equal(among, decisions, names)
-    there, yes = among & ~np.isnan(decisions), decisions == 1
-    ours = there & (names == first)
-    theirs = there & ((names == second) if second else (names != first) & (names != ""))
-    found = rate_difference(int(yes[ours].sum()), int(ours.sum()), int(yes[theirs].sum()), int(theirs.sum()))
-    either = ours | theirs
-    if clusters is None or math.isnan(found.value) or clusters.at(either).whole:
-        return found
-    interval = difference_interval((yes & ours, ours), (yes & theirs, theirs), clusters)
-    return replace(found, interval=interval, p=groups_p(yes & either, either, ours, clusters))
+    is_counted = among & ~np.isnan(decisions)
+    is_positive = decisions == 1
+    in_first = is_counted & (names == first)
+    # Texts of which the group is not known belong to no side.
+    is_of_another = (names != first) & (names != "")
+    in_second = is_counted & (names == second if second else is_of_another)
+
+    first_positive = is_positive & in_first
+    second_positive = is_positive & in_second
+    difference = rate_difference(
+        count_a=int(first_positive.sum()),
+        n_a=int(in_first.sum()),
+        count_b=int(second_positive.sum()),
+        n_b=int(in_second.sum()),
+    )
+    in_either = in_first | in_second
+    if clusters is None or math.isnan(difference.value) or clusters.at(in_either).whole:
+        return difference
+    return replace(
+        difference,
+        interval=difference_interval((first_positive, in_first), (second_positive, in_second), clusters),
+        p=groups_p(
+            above=is_positive & in_either,
+            below=in_either,
+            first=in_first,
+            clusters=clusters,
+        ),
+    )
 
 
-def score_shift(first: ArrayLike, second: ArrayLike, clusters: Clusters | None = None) -> Shift:
+def score_shift(
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: Clusters | None = None,
+) -> Shift:
     """Scores of the same texts in two wordings, both (n,); pairs with a NaN are left out."""
-    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    _equal(one, two)
-    there = ~(np.isnan(one) | np.isnan(two))
-    moved = (one - two)[there]
-    if not len(moved):
-        return Shift(0, math.nan, UNKNOWN, math.nan, UNKNOWN, math.nan)
-    units = Clusters.single(len(moved)) if clusters is None else clusters.at(there)
-    if not units.whole:
-        p = paired_p(moved, units)
-    else:
-        p = float(stats.wilcoxon(moved).pvalue) if np.any(moved != 0) else 1.0
-    size = np.abs(moved)
-    size_interval = mean_interval(size, units, low=0.0)
-    difference = mean_interval(moved, units)
-    return Shift(len(moved), float(size.mean()), size_interval, float(moved.mean()), difference, p)
+    first_scores = np.asarray(first, dtype=np.float64)
+    second_scores = np.asarray(second, dtype=np.float64)
+    _equal(first_scores, second_scores)
+    is_answered = ~(np.isnan(first_scores) | np.isnan(second_scores))
+    moves = (first_scores - second_scores)[is_answered]
+    n = len(moves)
+    if not n:
+        return Shift(
+            n=0,
+            size=math.nan,
+            size_interval=UNKNOWN,
+            difference=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
+        )
+
+    units = Clusters.single(n) if clusters is None else clusters.at(is_answered)
+    sizes = np.abs(moves)
+    return Shift(
+        n=n,
+        size=float(sizes.mean()),
+        size_interval=mean_interval(sizes, units, low=0.0),
+        difference=float(moves.mean()),
+        interval=mean_interval(moves, units),
+        p=_shift_p(moves, units),
+    )
 
 
-def _newcombe(one: Rate, two: Rate, phi: float) -> Interval:
+def _shift_p(moves: FloatArray, clusters: Clusters) -> float:
+    """Whether moves, (n,), are centred at 0: Wilcoxon's test, between clusters that of their signs."""
+    if not clusters.whole:
+        return paired_p(moves, clusters)
+    # Wilcoxon's test is undefined where nothing moves.
+    if not np.any(moves != 0):
+        return 1.0
+    return float(stats.wilcoxon(moves).pvalue)
+
+
+def _newcombe(
+    first: Rate,
+    second: Rate,
+    phi: float,
+) -> Interval:
     """Newcombe's interval of a difference of two rates whose errors correlate with `phi`."""
-    (l1, u1), (l2, u2) = one.interval, two.interval
-    down1, up1, down2, up2 = one.value - l1, u1 - one.value, two.value - l2, u2 - two.value
-    value = one.value - two.value
-    low = math.sqrt(max(down1**2 - 2 * phi * down1 * up2 + up2**2, 0.0))
-    high = math.sqrt(max(up1**2 - 2 * phi * up1 * down2 + down2**2, 0.0))
-    return max(value - low, -1.0), min(value + high, 1.0)
+    first_low, first_high = first.interval
+    second_low, second_high = second.interval
+    first_down = first.value - first_low
+    first_up = first_high - first.value
+    second_down = second.value - second_low
+    second_up = second_high - second.value
+
+    # The difference is lowest where the first rate is low and the second is high, and the other way round.
+    below = first_down**2 - 2 * phi * first_down * second_up + second_up**2
+    above = first_up**2 - 2 * phi * first_up * second_down + second_down**2
+    difference = first.value - second.value
+    low = difference - math.sqrt(max(below, 0.0))
+    high = difference + math.sqrt(max(above, 0.0))
+    return max(low, -1.0), min(high, 1.0)
 
 
 def _decisions(values: ArrayLike) -> FloatArray:
     """An array of 1, 0 and NaN; anything else is an error."""
     decisions = np.asarray(values, dtype=np.float64)
-    if decisions.ndim != 1 or not np.all(np.isnan(decisions) | (decisions == 0) | (decisions == 1)):
+    is_decision = np.isnan(decisions) | (decisions == 0) | (decisions == 1)
+    if decisions.ndim != 1 or not np.all(is_decision):
         raise ValueError("decisions and annotations must be one-dimensional and 1, 0 or NaN")
     return decisions
 
 
 def _equal(*arrays: np.ndarray) -> None:
-    if len({array.shape for array in arrays}) > 1:
-        raise ValueError(f"expected one value per text, got shapes {[array.shape for array in arrays]}")
+    """Refuse arrays of different shapes."""
+    shapes = [array.shape for array in arrays]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"expected one value per text, got shapes {shapes}")
 
 
-def _check(misses_a: int, positives_a: int, misses_b: int, positives_b: int, both: int | None) -> None:
+def _check(
+    misses_a: int,
+    positives_a: int,
+    misses_b: int,
+    positives_b: int,
+    both: int | None,
+) -> None:
+    """Refuse counts that no texts can have."""
     if not (0 <= misses_a <= positives_a and 0 <= misses_b <= positives_b):
         raise ValueError("misses must be between 0 and the number of positives")
     if both is None:
         return
-    if positives_a != positives_b or not max(0, misses_a + misses_b - positives_a) <= both <= min(
-        misses_a, misses_b
-    ):
+    # Misses of both wordings cannot be fewer than the two numbers of misses overlap by.
+    fewest = max(0, misses_a + misses_b - positives_a)
+    most = min(misses_a, misses_b)
+    if positives_a != positives_b or not fewest <= both <= most:
         raise ValueError("pairs need equal numbers of positives, and `both` at most as many as either misses")

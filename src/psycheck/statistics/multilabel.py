@@ -1,111 +1,264 @@
 """Figures over several labels at once, as ANGST 5.2 reports them, with their intervals.
 
-Annotations and predictions are (n, k); `known` marks where both are known. A label weighs as many texts as
+Annotations and predictions are (n, k); `is_known` marks where both are known. A label weighs as many texts as
 are annotated 1 with it. An undefined value is NaN with a flag for the reason (`measures.classification`).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
 
-from psycheck.statistics.classification import F1, BoolArray, FloatArray, Measured, firm, gold
+from psycheck.statistics.classification import (
+    F1,
+    BoolArray,
+    FloatArray,
+    Measured,
+    firm,
+    gold,
+)
 from psycheck.statistics.clustered import Clusters, figure_interval, ratio_interval
 from psycheck.statistics.intervals import UNKNOWN, Interval
 
 NONE = "none"
+JOINT = " + "
+MEANS = ("macro_f1", "weighted_precision", "weighted_recall", "weighted_f1")
+
+
+Figures = dict[str, tuple[Measured, int, Interval]]
+"""Each figure by its name, with the number of texts or marks behind it and its interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelMean:
+    """A mean over labels, the influence of each text on it, (n,), and flags for how to read it."""
+
+    value: float
+    influence: FloatArray
+    flags: tuple[str, ...]
 
 
 def label_figures(
-    yes: BoolArray, called: BoolArray, known: BoolArray, clusters: Clusters
-) -> dict[str, tuple[Measured, int, Interval]]:
-    """Each figure by its name, with its n and interval.
+    yes: BoolArray,
+    called: BoolArray,
+    is_known: BoolArray,
+    clusters: Clusters,
+) -> Figures:
+    """Each figure by its name, with its n and interval, from marks (n, k).
 
     Hamming loss (share of wrong marks), exact match (texts with every mark right), the mean F1 of the labels,
     and precision, recall and F1 of the labels weighted by their positive texts.
     """
-    wrong = ((yes != called) & known).astype(np.float64)
-    marks, whole = int(known.sum()), known.all(axis=1)
-    right = whole & ~wrong.any(axis=1)
-    nothing = Measured(np.nan, ("no_texts",))
-    hamming = Measured(float(wrong.sum() / marks)) if marks else nothing
-    exact = Measured(float(right.sum() / whole.sum())) if whole.any() else nothing
-    return {
-        "hamming": (hamming, marks, ratio_interval(wrong.sum(axis=1), known.sum(axis=1), clusters)),
-        "exact_match": (exact, int(whole.sum()), ratio_interval(right, whole, clusters)),
-        **_over_labels(yes & known, called & known, wrong, clusters),
+    is_wrong = ((yes != called) & is_known).astype(np.float64)
+    figures = {
+        "hamming": _hamming_loss(is_wrong, is_known, clusters),
+        "exact_match": _exact_match(is_wrong, is_known, clusters),
     }
+    return figures | _over_labels(
+        yes=yes & is_known,
+        called=called & is_known,
+        is_wrong=is_wrong,
+        clusters=clusters,
+    )
+
+
+def _hamming_loss(
+    is_wrong: FloatArray,
+    is_known: BoolArray,
+    clusters: Clusters,
+) -> tuple[Measured, int, Interval]:
+    """The share of wrong marks among those that are known, (n, k)."""
+    marks = int(is_known.sum())
+    loss = Measured(np.nan, ("no_texts",))
+    if marks:
+        loss = Measured(float(is_wrong.sum() / marks))
+    interval = ratio_interval(is_wrong.sum(axis=1), is_known.sum(axis=1), clusters)
+    return loss, marks, interval
+
+
+def _exact_match(
+    is_wrong: FloatArray,
+    is_known: BoolArray,
+    clusters: Clusters,
+) -> tuple[Measured, int, Interval]:
+    """The share of texts without a wrong mark, among those of which every mark, (n, k), is known."""
+    # A text with an unknown mark may be right in it, or not: it is left out.
+    is_complete = is_known.all(axis=1)
+    is_right = is_complete & ~is_wrong.any(axis=1)
+    texts = int(is_complete.sum())
+    share = Measured(np.nan, ("no_texts",))
+    if texts:
+        share = Measured(float(is_right.sum() / texts))
+    return share, texts, ratio_interval(is_right, is_complete, clusters)
 
 
 def _over_labels(
-    yes: BoolArray, called: BoolArray, wrong: FloatArray, clusters: Clusters
-) -> dict[str, tuple[Measured, int, Interval]]:
-    used = [k for k in range(yes.shape[1]) if yes[:, k].any()]
-    names = ("macro_f1", "weighted_precision", "weighted_recall", "weighted_f1")
-    missing = ("labels_without_positive",) if len(used) < yes.shape[1] else ()
-    if not used:
-        nothing = Measured(np.nan, missing), 0, UNKNOWN
-        return {f"{name}_across_labels": nothing for name in names}
-    y, c = (marks[:, used].astype(np.float64) for marks in (yes, called))
-    hits, weight = y * c, y.sum(axis=0) / y.sum()
-    f1 = [F1.of(hits[:, i], wrong[:, k]) for i, k in enumerate(used)]
-    values = np.array([one.value for one in f1])
-    influences = np.column_stack([one.influence for one in f1])
-    found = {
-        "macro_f1": (float(values.mean()), influences.mean(axis=1), missing),
-        "weighted_f1": (*_weighted(values, influences, y, weight), missing),
+    yes: BoolArray,
+    called: BoolArray,
+    is_wrong: FloatArray,
+    clusters: Clusters,
+) -> Figures:
+    """The means over the labels that some text is annotated with, from marks (n, k)."""
+    # Neither recall nor F1 is defined for a label that no text has; the flag says that it was left out.
+    used = np.flatnonzero(yes.any(axis=0))
+    flags = ("labels_without_positive",) if len(used) < yes.shape[1] else ()
+    if not len(used):
+        return {f"{name}_across_labels": (Measured(np.nan, flags), 0, UNKNOWN) for name in MEANS}
+
+    used_yes = yes[:, used].astype(np.float64)
+    used_called = called[:, used].astype(np.float64)
+    means = {
+        "macro_f1": _macro_f1(
+            yes=used_yes,
+            called=used_called,
+            is_wrong=is_wrong[:, used],
+            flags=flags,
+        ),
+        "weighted_precision": _weighted_share(
+            yes=used_yes,
+            called=used_called,
+            counted=used_called,
+            flags=flags,
+        ),
+        "weighted_recall": _weighted_share(
+            yes=used_yes,
+            called=used_called,
+            counted=used_yes,
+            flags=flags,
+        ),
+        "weighted_f1": _weighted_f1(
+            yes=used_yes,
+            called=used_called,
+            is_wrong=is_wrong[:, used],
+            flags=flags,
+        ),
     }
-    for name, out_of in (("precision", c), ("recall", y)):
-        total = out_of.sum(axis=0)
-        if not total.all():
-            found[f"weighted_{name}"] = np.nan, np.zeros(len(y)), (*missing, "no_predicted_positive")
-            continue
-        values = hits.sum(axis=0) / total
-        influences = (hits - values * out_of) / total
-        found[f"weighted_{name}"] = (*_weighted(values, influences, y, weight), missing)
-    counted = {"macro_f1": len(used)}
-    return {
-        f"{name}_across_labels": (
-            Measured(found[name][0], found[name][2]),
-            counted.get(name, int(y.sum())),
-            UNKNOWN if np.isnan(found[name][0]) else figure_interval(*found[name][:2], clusters, clusters),
-        )
-        for name in names
-    }
+
+    positives = int(used_yes.sum())
+    figures: Figures = {}
+    for name in MEANS:
+        mean = means[name]
+        # The macro mean counts every label once, the weighted ones every positive mark.
+        number = len(used) if name == "macro_f1" else positives
+        interval = UNKNOWN
+        if not np.isnan(mean.value):
+            interval = figure_interval(
+                value=mean.value,
+                influence=mean.influence,
+                counted=clusters,
+                clusters=clusters,
+            )
+        figures[f"{name}_across_labels"] = Measured(mean.value, mean.flags), number, interval
+    return figures
+
+
+def _f1_of_labels(
+    yes: FloatArray,
+    called: FloatArray,
+    is_wrong: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """The F1 of each label, (k,), and the influence of each text on it, (n, k), from marks (n, k)."""
+    hits = yes * called
+    label_figures = [F1.of(hits[:, label], is_wrong[:, label]) for label in range(yes.shape[1])]
+    values = np.array([figure.value for figure in label_figures])
+    influences = np.column_stack([figure.influence for figure in label_figures])
+    return values, influences
+
+
+def _macro_f1(
+    yes: FloatArray,
+    called: FloatArray,
+    is_wrong: FloatArray,
+    flags: tuple[str, ...],
+) -> LabelMean:
+    """The mean F1 of the labels, each of which counts the same, from marks (n, k)."""
+    values, influences = _f1_of_labels(yes, called, is_wrong)
+    return LabelMean(float(values.mean()), influences.mean(axis=1), flags)
+
+
+def _weighted_f1(
+    yes: FloatArray,
+    called: FloatArray,
+    is_wrong: FloatArray,
+    flags: tuple[str, ...],
+) -> LabelMean:
+    """The mean F1 of the labels, weighted by their positive texts, from marks (n, k)."""
+    values, influences = _f1_of_labels(yes, called, is_wrong)
+    mean, influence = _weighted(values, influences, yes)
+    return LabelMean(mean, influence, flags)
+
+
+def _weighted_share(
+    yes: FloatArray,
+    called: FloatArray,
+    counted: FloatArray,
+    flags: tuple[str, ...],
+) -> LabelMean:
+    """The weighted mean share of hits among the marks `counted`, (n, k): those called, or the positive."""
+    totals = counted.sum(axis=0)
+    # The precision of a label that is never called is 0 / 0, and a mean without it would flatter the model.
+    if not totals.all():
+        return LabelMean(np.nan, np.zeros(len(yes)), (*flags, "no_predicted_positive"))
+    hits = yes * called
+    values = hits.sum(axis=0) / totals
+    influences = (hits - values * counted) / totals
+    mean, influence = _weighted(values, influences, yes)
+    return LabelMean(mean, influence, flags)
 
 
 def _weighted(
-    values: FloatArray, influences: FloatArray, yes: FloatArray, weight: FloatArray
+    values: FloatArray,
+    influences: FloatArray,
+    yes: FloatArray,
 ) -> tuple[float, FloatArray]:
-    """The weighted mean of figures, (k,), and the influence of each text on it, also through the weights."""
-    mean = float(values @ weight)
-    moved = (yes @ (values - mean)) / yes.sum()
-    return mean, influences @ weight + moved
+    """The mean of figures, (k,), by positive texts, and the influence of each text on it, (n,).
+
+    `influences` and `yes` are (n, k).
+    """
+    positives = yes.sum()
+    weights = yes.sum(axis=0) / positives
+    mean = float(values @ weights)
+    # A text with a label also adds to the label's weight.
+    through_weights = (yes @ (values - mean)) / positives
+    return mean, influences @ weights + through_weights
 
 
 def combinations(
-    targets: FloatArray, decided: FloatArray, labels: Sequence[str]
+    targets: FloatArray,
+    decided: FloatArray,
+    labels: Sequence[str],
 ) -> dict[str, tuple[FloatArray, FloatArray]]:
     """Each combination of labels as a class of its own: annotated and predicted as such, each (n,).
 
     A text without each annotation, or without each answer, is NaN. Of two labels all four combinations are
     listed, of more those that are annotated: "none", "depression", "depression + anxiety" …
     """
-    names = [_names(marks, labels) for marks in (firm(targets), decided)]
-    every = {name: None for name in names[0] if name is not None}
+    annotated = _names(firm(targets), labels)
+    predicted = _names(decided, labels)
+    # A dict keeps the order of the names, which decides between combinations of as many labels.
+    names = dict.fromkeys(name for name in annotated if name is not None)
     if len(labels) == 2:
-        every = dict.fromkeys((NONE, *labels, " + ".join(labels)))
-    ordered = sorted(every, key=lambda name: (name != NONE, name.count(" + ")))
-    first, second = ({one: _as_class(side, one) for one in ordered} for side in names)
-    return {one: (first[one], second[one]) for one in ordered}
+        names = dict.fromkeys((NONE, *labels, JOINT.join(labels)))
+    ordered = sorted(names, key=lambda name: (name != NONE, name.count(JOINT)))
+    return {name: (_as_class(annotated, name), _as_class(predicted, name)) for name in ordered}
 
 
 def _names(marks: FloatArray, labels: Sequence[str]) -> list[str | None]:
-    return [
-        None if np.isnan(row).any() else " + ".join(compress(labels, gold(row).tolist())) or NONE
-        for row in marks
-    ]
+    """The combination of labels of each text, from marks (n, k); None where a mark is unknown."""
+    names: list[str | None] = []
+    for row in marks:
+        # An unknown mark may belong to several combinations.
+        if np.isnan(row).any():
+            names.append(None)
+            continue
+        marked = compress(labels, gold(row).tolist())
+        names.append(JOINT.join(marked) or NONE)
+    return names
 
 
 def _as_class(names: Sequence[str | None], name: str) -> FloatArray:
-    return np.array([np.nan if one is None else float(one == name) for one in names])
+    """1 where a text has this combination, 0 where another, NaN where it is unknown, (n,)."""
+    is_unknown = [text_name is None for text_name in names]
+    is_member = np.array([text_name == name for text_name in names], np.float64)
+    return np.where(is_unknown, np.nan, is_member)

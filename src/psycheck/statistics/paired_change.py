@@ -13,7 +13,7 @@ from psycheck.statistics.classification import (
     auc_influence,
     average_precision_influence,
 )
-from psycheck.statistics.cluster_tests import EXACT_UP_TO, SHUFFLED
+from psycheck.statistics.cluster_tests import EXACT_UP_TO, SHUFFLED, all_signs
 from psycheck.statistics.clustered import skewed_interval
 from psycheck.statistics.clusters import Clusters, spread_of
 from psycheck.statistics.intervals import UNKNOWN, Interval
@@ -50,13 +50,17 @@ class PairedChange:
 def share_estimate(counted: ArrayLike, among: ArrayLike | None = None) -> Estimate:
     """The share of the texts `among` that are counted, (n,) each: passed cases, right answers, hits."""
     hits = np.asarray(counted, np.float64)
-    members = np.ones(len(hits)) if among is None else np.asarray(among, np.float64)
-    hits = hits * members
+    members = np.ones(len(hits))
+    if among is not None:
+        members = np.asarray(among, np.float64)
+        # A text that is not among them counts neither above nor below.
+        hits = hits * members
     total = float(members.sum())
     if not total:
         return Estimate(math.nan, np.zeros(len(hits)))
     value = float(hits.sum()) / total
-    return Estimate(value, (hits - value * members) / total)
+    influence = (hits - value * members) / total
+    return Estimate(value, influence)
 
 
 def mean_estimate(values: ArrayLike) -> Estimate:
@@ -68,7 +72,12 @@ def mean_estimate(values: ArrayLike) -> Estimate:
     return Estimate(mean, (numbers - mean) / len(numbers))
 
 
-def label_estimate(name: str, positive: BoolArray, scores: FloatArray, decided: BoolArray) -> Estimate:
+def label_estimate(
+    name: str,
+    positive: BoolArray,
+    scores: FloatArray,
+    decided: BoolArray,
+) -> Estimate:
     """One of `LABEL_FIGURES` of the texts of one label, all (n,); NaN where it is undefined.
 
     `positive` marks the texts annotated 1 and `decided` those predicted 1; both AUC and average precision
@@ -89,9 +98,13 @@ def label_estimate(name: str, positive: BoolArray, scores: FloatArray, decided: 
     if name == "f1":
         return _f1_estimate(positive, decided)
     if name == "macro_f1":
-        return _mean_of(_f1_estimate(positive, decided), _f1_estimate(~positive, ~decided))
+        f1_of_1 = _f1_estimate(positive, decided)
+        f1_of_0 = _f1_estimate(~positive, ~decided)
+        return _mean_of(f1_of_1, f1_of_0)
     if name == "hard_auc":
-        return _mean_of(share_estimate(decided, positive), share_estimate(~decided, ~positive))
+        sensitivity = share_estimate(decided, positive)
+        specificity = share_estimate(~decided, ~positive)
+        return _mean_of(sensitivity, specificity)
     raise ValueError(f"no such figure: {name!r}; allowed: {', '.join(LABEL_FIGURES)}")
 
 
@@ -116,15 +129,30 @@ def paired_change(
     sign = 1.0 if larger_is_better else -1.0
     loss = sign * (before.value - now.value)
     if math.isnan(loss):
-        return PairedChange(before.value, now.value, math.nan, UNKNOWN, math.nan, n, clusters.count)
+        return PairedChange(
+            before=before.value,
+            now=now.value,
+            loss=math.nan,
+            interval=UNKNOWN,
+            p_worse=math.nan,
+            n=n,
+            units=clusters.count,
+        )
 
     influence = sign * (before.influence - now.influence)
-    interval = skewed_interval(loss, influence, clusters)
-    p_worse = max(
-        _signs_p(clusters.sums(influence + loss / n)),
-        _student_p(loss - tolerance, influence, clusters),
+    # Influences add up to 0; each text's share of the loss makes them the losses of the texts.
+    losses = influence + loss / n
+    by_signs = _signs_p(clusters.sums(losses))
+    by_student = _student_p(loss - tolerance, influence, clusters)
+    return PairedChange(
+        before=before.value,
+        now=now.value,
+        loss=loss,
+        interval=skewed_interval(loss, influence, clusters),
+        p_worse=max(by_signs, by_student),
+        n=n,
+        units=clusters.count,
     )
-    return PairedChange(before.value, now.value, loss, interval, p_worse, n, clusters.count)
 
 
 def _signs_p(losses: FloatArray) -> float:
@@ -133,21 +161,27 @@ def _signs_p(losses: FloatArray) -> float:
     total = float(losses.sum())
     if total <= 0:
         return 1.0
+    # Of many clusters the sum is normal, and the table of signs would be large.
     if len(losses) > SHUFFLED:
-        return float(stats.norm.sf(total / math.sqrt(float(np.sum(losses**2)))))
+        error = math.sqrt(float(np.sum(losses**2)))
+        return float(stats.norm.sf(total / error))
 
     if len(losses) <= EXACT_UP_TO:
-        bits = np.arange(2 ** len(losses))[:, None] >> np.arange(len(losses))
-        signs = 1.0 - 2.0 * (bits & 1)
-        return float(np.mean(signs @ losses >= total - 1e-12))
+        sums = all_signs(len(losses)) @ losses
+        return float(np.mean(sums >= total - 1e-12))
 
-    signs = np.random.default_rng(0).choice((-1.0, 1.0), (DRAWS, len(losses)))
+    size = DRAWS, len(losses)
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size)
     reached = int(np.sum(signs @ losses >= total - 1e-12))
     # The measured signs count as one of the draws, so that p is never 0.
     return (1 + reached) / (1 + DRAWS)
 
 
-def _student_p(excess: float, influence: FloatArray, clusters: Clusters) -> float:
+def _student_p(
+    excess: float,
+    influence: FloatArray,
+    clusters: Clusters,
+) -> float:
     """The one-sided p-value of an excess above 0, by Student's test or by Hall's, whichever is larger."""
     if excess <= 0 or clusters.count < 2:
         return 1.0
@@ -158,6 +192,7 @@ def _student_p(excess: float, influence: FloatArray, clusters: Clusters) -> floa
 
     t = excess / math.sqrt(spread.variance)
     skewness = spread.skewness
+    # Where a few clusters gain much, Student's test finds a loss too readily; Hall's takes the skewness off.
     hall = t + skewness * t**2 / 3 + skewness**2 * t**3 / 27 + skewness / 6
     equal = clusters.equal(np.ones(len(influence)))
     freedom = max(min(equal, spread.decisive) - 1, 1.0)
@@ -170,10 +205,14 @@ def _f1_estimate(positive: BoolArray, decided: BoolArray) -> Estimate:
         return Estimate(math.nan, np.zeros(len(positive)))
     hits = (positive & decided).astype(np.float64)
     weights = 2 * hits + (positive != decided)
-    value = 2 * float(hits.sum()) / float(weights.sum())
-    return Estimate(value, (2 * hits - value * weights) / float(weights.sum()))
+    total = float(weights.sum())
+    value = 2 * float(hits.sum()) / total
+    influence = (2 * hits - value * weights) / total
+    return Estimate(value, influence)
 
 
 def _mean_of(first: Estimate, second: Estimate) -> Estimate:
     """The mean of two figures."""
-    return Estimate((first.value + second.value) / 2, (first.influence + second.influence) / 2)
+    value = (first.value + second.value) / 2
+    influence = (first.influence + second.influence) / 2
+    return Estimate(value, influence)

@@ -1,6 +1,6 @@
 """How far several raters (annotators, models, or samples of one model) agree, beyond chance.
 
-Ratings are (n, raters), one number for each value that can be given, NaN where a rater gave none. Only texts
+Ratings are (n, raters), a number for each value of the scale, NaN where a rater gave none. Only texts
 with two ratings or more count. Every figure is a function of sums over texts, so a bootstrap of texts draws
 how often each kind of text occurs, and 200,000 texts cost no more than the few kinds that they are of.
 """
@@ -17,8 +17,10 @@ from psycheck.statistics.clustered import FEWEST, Clusters, figure_interval
 from psycheck.statistics.intervals import UNKNOWN, Interval
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 Level = Literal["nominal", "ordinal", "interval"]
 DRAWS = 2_000  # of a bootstrap
+FEWEST_RATINGS = 2  # of a text: fewer make no pair that could agree
 # Texts with a rating that is not the commonest: with fewer, the bootstrap covers less than it says.
 RARER = 20
 FEWEST_OF_SEVERAL = 60  # clusters of several texts: with fewer, the bootstrap covers 89 to 90.5 %
@@ -30,9 +32,10 @@ def majority_share(votes: ArrayLike) -> FloatArray:
 
     Votes are (n, raters) of 0 or 1, NaN where a rater gave none.
     """
-    given, yes = _tallied(votes)
+    totals, yes = _tallied(votes)
+    majority = np.maximum(yes, totals - yes)
     with np.errstate(invalid="ignore"):
-        return np.where(given > 0, np.maximum(yes, given - yes) / given, np.nan)
+        return np.where(totals > 0, majority / totals, np.nan)
 
 
 def krippendorff_alpha(votes: ArrayLike) -> tuple[float, FloatArray]:
@@ -41,18 +44,29 @@ def krippendorff_alpha(votes: ArrayLike) -> tuple[float, FloatArray]:
     Texts with fewer than two votes do not count. NaN if all votes are the same: chance alone would then agree
     as much (Krippendorff 2011).
     """
-    given, yes = _tallied(votes)
-    paired = given >= 2
-    given, yes = np.where(paired, given, 0.0), np.where(paired, yes, 0.0)
-    no = given - yes
-    total, ones, zeros = given.sum(), yes.sum(), no.sum()
-    if not ones * zeros > 0:
-        return math.nan, np.zeros(len(given))
-    apart = 2 * yes * no / np.maximum(given - 1, 1)  # pairs that disagree, per vote
-    scale = (total - 1) / (2 * ones * zeros)
-    value = 1 - apart.sum() * scale
-    pull = given / total - yes / ones - no / zeros
-    return float(value), -scale * (apart + apart.sum() * pull)
+    totals, yes = _tallied(votes)
+    # A single vote can neither agree nor disagree: such a text keeps its row, with an influence of 0.
+    is_paired = totals >= FEWEST_RATINGS
+    totals = np.where(is_paired, totals, 0.0)
+    yes = np.where(is_paired, yes, 0.0)
+    no = totals - yes
+    vote_count = totals.sum()
+    yes_count = yes.sum()
+    no_count = no.sum()
+    if not yes_count * no_count > 0:
+        return math.nan, np.zeros(len(totals))
+
+    # Pairs that disagree, per vote: divided by the votes that each could be paired with, a text counts by its
+    # votes and not by their square.
+    disagreement = 2 * yes * no / np.maximum(totals - 1, 1)
+    total_disagreement = disagreement.sum()
+    # Alpha is 1 less the disagreement that is seen, as a share of what pairs drawn from all votes would show.
+    scale = (vote_count - 1) / (2 * yes_count * no_count)
+    alpha_of_votes = 1 - total_disagreement * scale
+    # A text also moves the disagreement by chance, through the numbers of votes of each kind.
+    pull = totals / vote_count - yes / yes_count - no / no_count
+    influence = -scale * (disagreement + total_disagreement * pull)
+    return float(alpha_of_votes), influence
 
 
 def alpha_interval(votes: ArrayLike, clusters: Clusters) -> Interval:
@@ -60,11 +74,17 @@ def alpha_interval(votes: ArrayLike, clusters: Clusters) -> Interval:
     value, influence = krippendorff_alpha(votes)
     if math.isnan(value):
         return UNKNOWN
-    given, yes = _tallied(votes)
-    paired = given >= 2
-    some = min((paired & (yes > 0), paired & (yes < given)), key=np.count_nonzero)
+    totals, yes = _tallied(votes)
+    is_paired = totals >= FEWEST_RATINGS
+    has_yes = is_paired & (yes > 0)
+    has_no = is_paired & (yes < totals)
+    # Alpha rests on the texts with the rarer vote: many with the common one do not make it more certain.
+    rarer = min((has_yes, has_no), key=np.count_nonzero)
     low, high = figure_interval(
-        (1 + value) / 2, influence[paired] / 2, clusters.at(some), clusters.at(paired)
+        value=(1 + value) / 2,
+        influence=influence[is_paired] / 2,
+        counted=clusters.at(rarer),
+        clusters=clusters.at(is_paired),
     )
     return 2 * low - 1, 2 * high - 1
 
@@ -72,7 +92,9 @@ def alpha_interval(votes: ArrayLike, clusters: Clusters) -> Interval:
 def _tallied(votes: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """How many votes each text has, and how many of them are 1, both (n,)."""
     array = np.asarray(votes, np.float64)
-    return (~np.isnan(array)).sum(axis=1).astype(np.float64), np.nansum(array, axis=1)
+    totals = (~np.isnan(array)).sum(axis=1)
+    yes = np.nansum(array, axis=1)
+    return totals.astype(np.float64), yes
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +107,36 @@ class Agreement:
 
 
 Figure = Callable[[FloatArray, FloatArray], FloatArray]
-"""From the sums of draws, (draws, sums), and the values that can be given, (v,), to the figures, (draws,)."""
+"""From the sums of draws, (draws, sums), and the values that occur, (v,), to the figures, (draws,)."""
 
 
-def alpha(ratings: ArrayLike, level: Level = "nominal", clusters: Clusters | None = None) -> Agreement:
+@dataclass(frozen=True, slots=True)
+class RatedTexts:
+    """The ratings of the n texts that have two or more, as sums that every figure can be computed from.
+
+    `values` (v,) are the values that occur and `counts` (n, v) how often each text has each of them. `terms`
+    (n, 2 + v + v²) holds for each text its agreement, a 1, its counts and its coincidences.
+    """
+
+    values: FloatArray
+    counts: FloatArray
+    terms: FloatArray
+
+
+def alpha(
+    ratings: ArrayLike,
+    level: Level = "nominal",
+    clusters: Clusters | None = None,
+) -> Agreement:
     """Krippendorff's alpha of any ratings, by the distance of two values at a level (Krippendorff 2011).
 
     NaN if all ratings are the same.
     """
-    return _agreement(ratings, lambda sums, values: _alpha(sums, values, level), clusters)
+
+    def alpha_at_level(sums: FloatArray, values: FloatArray) -> FloatArray:
+        return _alpha(sums, values, level)
+
+    return _agreement(ratings, alpha_at_level, clusters)
 
 
 def fleiss_kappa(ratings: ArrayLike, clusters: Clusters | None = None) -> Agreement:
@@ -103,69 +146,132 @@ def fleiss_kappa(ratings: ArrayLike, clusters: Clusters | None = None) -> Agreem
 
 def percent_agreement(ratings: ArrayLike, clusters: Clusters | None = None) -> Agreement:
     """The share of pairs of ratings of a text that are the same, 0..1, averaged over texts."""
-    return _agreement(ratings, lambda sums, values: _shares(sums, len(values))[0], clusters)
+
+    def mean_agreement(sums: FloatArray, values: FloatArray) -> FloatArray:
+        agreement, _ = _shares(sums, len(values))
+        return agreement
+
+    return _agreement(ratings, mean_agreement, clusters)
 
 
-def _alpha(sums: FloatArray, values: FloatArray, level: Level) -> FloatArray:
+def _alpha(
+    sums: FloatArray,
+    values: FloatArray,
+    level: Level,
+) -> FloatArray:
+    """Alpha of draws, (draws,), from their sums, (draws, 2 + v + v²)."""
     v = len(values)
-    pairs = sums[:, 2 + v :].reshape(-1, v, v)  # the coincidence matrix, (draws, v, v)
-    each = pairs.sum(axis=2)
-    total = each.sum(axis=1)
-    apart = _distances(each, values, level)
-    seen = (pairs * apart).sum(axis=(1, 2))
-    expected = np.einsum("dc,dk,dck->d", each, each, apart)
+    coincidences = sums[:, 2 + v :].reshape(-1, v, v)
+    value_counts = coincidences.sum(axis=2)
+    rating_count = value_counts.sum(axis=1)
+    distances = _distances(value_counts, values, level)
+    seen = (coincidences * distances).sum(axis=(1, 2))
+    expected = np.einsum("dc,dk,dck->d", value_counts, value_counts, distances)
+    # Where all ratings of a draw are the same nothing is expected to differ, and alpha is undefined.
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(expected > 0, 1 - (total - 1) * seen / expected, np.nan)
+        alphas = 1 - (rating_count - 1) * seen / expected
+    return np.where(expected > 0, alphas, np.nan)
 
 
-def _distances(each: FloatArray, values: FloatArray, level: Level) -> FloatArray:
-    """The squared distance of every two values, (draws, v, v) or (1, v, v), for how often each is given."""
+def _distances(
+    value_counts: FloatArray,
+    values: FloatArray,
+    level: Level,
+) -> FloatArray:
+    """The squared distance of every two values, (draws, v, v) or (1, v, v), for how often each occurs."""
     if level == "nominal":
         return (1 - np.eye(len(values)))[None]
     if level == "interval":
-        return ((values[:, None] - values[None]) ** 2)[None]
+        differences = values[:, None] - values[None]
+        return (differences**2)[None]
     # Ordinal: the ratings from one value to the other, the two values themselves counted half.
-    middle = np.cumsum(each, axis=1) - each / 2
-    return np.asarray((middle[:, :, None] - middle[:, None]) ** 2)
+    middle = np.cumsum(value_counts, axis=1) - value_counts / 2
+    steps = middle[:, :, None] - middle[:, None]
+    return np.asarray(steps**2)
 
 
 def _shares(sums: FloatArray, v: int) -> tuple[FloatArray, FloatArray]:
-    """The mean agreement within texts, (draws,), and the share of each value, (draws, v)."""
-    each = sums[:, 2 : 2 + v]
-    return sums[:, 0] / sums[:, 1], each / each.sum(axis=1, keepdims=True)
+    """The mean agreement within texts, (draws,), and the share of each of v values, (draws, v)."""
+    agreement = sums[:, 0] / sums[:, 1]
+    value_counts = sums[:, 2 : 2 + v]
+    rating_counts = value_counts.sum(axis=1, keepdims=True)
+    return agreement, value_counts / rating_counts
 
 
 def _fleiss(sums: FloatArray, values: FloatArray) -> FloatArray:
-    alike, share = _shares(sums, len(values))
-    chance = (share**2).sum(axis=1)
+    """Fleiss' kappa of draws, (draws,), from their sums, (draws, 2 + v + v²)."""
+    agreement, shares = _shares(sums, len(values))
+    chance = (shares**2).sum(axis=1)
+    # Where all ratings of a draw are the same, chance agrees as much, and kappa is undefined.
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(chance < 1, (alike - chance) / (1 - chance), np.nan)
+        kappas = (agreement - chance) / (1 - chance)
+    return np.where(chance < 1, kappas, np.nan)
 
 
-def _agreement(ratings: ArrayLike, figure: Figure, clusters: Clusters | None) -> Agreement:
+def _agreement(
+    ratings: ArrayLike,
+    figure: Figure,
+    clusters: Clusters | None,
+) -> Agreement:
     """A figure and its interval: percentiles over draws of clusters with replacement."""
     array = np.asarray(ratings, np.float64)
-    values = np.unique(array[~np.isnan(array)])
-    counts = (array[:, :, None] == values).sum(axis=1).astype(np.float64)  # (n, v)
-    given = counts.sum(axis=1)
-    paired = given >= 2
-    if not paired.any():
+    is_paired = (~np.isnan(array)).sum(axis=1) >= FEWEST_RATINGS
+    if not is_paired.any():
         return Agreement(math.nan, UNKNOWN, 0)
-    counts, given = counts[paired], given[paired]
-    # What all figures are made of: agreement within the text, 1, its ratings and its pairs of ratings.
-    pairs = counts[:, :, None] * counts[:, None] - counts[:, :, None] * np.eye(len(values))
-    alike = np.trace(pairs, axis1=1, axis2=2) / (given * (given - 1))
-    coincidence = (pairs / (given - 1)[:, None, None]).reshape(len(given), -1)
-    sums = np.column_stack([alike, np.ones(len(given)), counts, coincidence])
-    value = float(figure(sums.sum(axis=0, keepdims=True), values)[0])
-    units = Clusters.single(len(given)) if clusters is None else clusters.at(paired)
-    rarer = int((np.delete(counts, counts.sum(axis=0).argmax(), axis=1) > 0).any(axis=1).sum())
+
+    rated = _rated_texts(array, is_paired)
+    n = len(rated.counts)
+    total = rated.terms.sum(axis=0, keepdims=True)
+    value = float(figure(total, rated.values)[0])
+    units = Clusters.single(n) if clusters is None else clusters.at(is_paired)
+    if math.isnan(value) or not _can_be_resampled(rated, units):
+        return Agreement(value, UNKNOWN, n)
+
+    drawn = _resampled(rated.terms, units)
+    low, high = np.nanpercentile(figure(drawn, rated.values), (_TAIL, 100 - _TAIL))
+    return Agreement(value, (float(low), float(high)), n)
+
+
+def _rated_texts(ratings: FloatArray, is_paired: BoolArray) -> RatedTexts:
+    """What all figures are made of, from ratings (texts, raters)."""
+    values = np.unique(ratings[~np.isnan(ratings)])
+    paired_ratings = ratings[is_paired]
+    is_value = paired_ratings[:, :, None] == values  # (n, raters, v)
+    counts = is_value.sum(axis=1).astype(np.float64)
+    totals = counts.sum(axis=1)
+    n = len(counts)
+
+    # Ordered pairs of two different ratings of one text, (n, v, v): no rating is paired with itself.
+    products = counts[:, :, None] * counts[:, None]
+    with_itself = counts[:, :, None] * np.eye(len(values))
+    pairs = products - with_itself
+    equal_pairs = np.trace(pairs, axis1=1, axis2=2)
+    agreement = equal_pairs / (totals * (totals - 1))
+    # Each rating counts once in the coincidence matrix, however many others it is paired with.
+    further_ratings = totals - 1
+    coincidences = (pairs / further_ratings[:, None, None]).reshape(n, -1)
+    terms = np.column_stack([agreement, np.ones(n), counts, coincidences])
+    return RatedTexts(values, counts, terms)
+
+
+def _can_be_resampled(rated: RatedTexts, units: Clusters) -> bool:
+    """Whether there are enough clusters, and enough texts with a rarer rating, for the bootstrap to cover."""
     fewest = FEWEST if units.whole else FEWEST_OF_SEVERAL
-    if units.count < fewest or rarer < RARER or math.isnan(value):
-        return Agreement(value, UNKNOWN, len(given))
+    if units.count < fewest:
+        return False
+    commonest = rated.counts.sum(axis=0).argmax()
+    rarer_counts = np.delete(rated.counts, commonest, axis=1)
+    has_rarer = (rarer_counts > 0).any(axis=1)
+    return int(has_rarer.sum()) >= RARER
+
+
+def _resampled(terms: FloatArray, units: Clusters) -> FloatArray:
+    """The sums of `DRAWS` draws of clusters with replacement, (draws, sums), from terms (n, sums)."""
     if not units.whole:
-        sums = np.column_stack([units.sums(column) for column in sums.T])
-    kinds, often = np.unique(sums.round(9), axis=0, return_counts=True)
-    drawn = np.random.default_rng(0).multinomial(units.count, often / units.count, DRAWS) @ kinds
-    low, high = np.nanpercentile(figure(drawn, values), (_TAIL, 100 - _TAIL))
-    return Agreement(value, (float(low), float(high)), len(given))
+        terms = np.column_stack([units.sums(column) for column in terms.T])
+    # Only how often each kind of text is drawn matters; rounding makes texts of one kind equal.
+    kinds, frequencies = np.unique(terms.round(9), axis=0, return_counts=True)
+    random = np.random.default_rng(0)
+    draws = random.multinomial(units.count, frequencies / units.count, DRAWS)
+    drawn: FloatArray = draws @ kinds
+    return drawn

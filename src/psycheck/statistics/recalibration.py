@@ -7,7 +7,12 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from psycheck.statistics.classification import FloatArray, firm, gold, usable
+from psycheck.statistics.classification import (
+    FloatArray,
+    firm,
+    gold,
+    usable,
+)
 
 CLIP = 1e-6  # of probabilities before their log-odds are taken: hard answers are 0 and 1
 
@@ -35,7 +40,9 @@ class Isotonic:
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Calibrated scores, any shape; NaN stays NaN."""
-        return np.where(np.isnan(scores), np.nan, np.interp(scores, self.levels, self.values))
+        # What np.interp makes of NaN is not documented.
+        interpolated = np.interp(scores, self.levels, self.values)
+        return np.where(np.isnan(scores), np.nan, interpolated)
 
 
 def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
@@ -44,27 +51,37 @@ def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
     Targets are drawn in towards the middle (Platt 1999, section 2.2), so that separable scores do not become
     certain: each text counts as both classes, with weights.
     """
-    known = usable(firm(targets), scores)
-    positive = gold(firm(targets)[known])
+    is_usable = usable(firm(targets), scores)
+    positive = gold(targets[is_usable])
     if not positive.any() or positive.all():
         return Platt()
 
     n_positive = positive.sum()
     n_negative = len(positive) - n_positive
-    soft = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    log_odds = logit(np.clip(scores[known], CLIP, 1 - CLIP))[:, None]
+    target_of_positive = (n_positive + 1) / (n_positive + 2)
+    target_of_negative = 1 / (n_negative + 2)
+    soft_targets = np.where(positive, target_of_positive, target_of_negative)
+    clipped = np.clip(scores[is_usable], CLIP, 1 - CLIP)
+    log_odds = logit(clipped)[:, None]
+
+    # scikit-learn takes no soft targets: every text is there twice, once in each class.
     regression = LogisticRegression(C=np.inf, max_iter=1000, tol=1e-8)
     regression.fit(
         np.vstack([log_odds, log_odds]),
         np.repeat([1, 0], len(positive)),
-        sample_weight=np.concatenate([soft, 1 - soft]),
+        sample_weight=np.concatenate([soft_targets, 1 - soft_targets]),
     )
-    return Platt(slope=float(regression.coef_[0, 0]), intercept=float(regression.intercept_[0]))
+    slope = float(regression.coef_[0, 0])
+    intercept = float(regression.intercept_[0])
+    return Platt(slope, intercept)
 
 
 def fit_isotonic(targets: FloatArray, scores: FloatArray) -> Isotonic:
     """The isotonic map, targets and scores (n,); constant if dev has one class."""
-    known = usable(firm(targets), scores)
+    is_usable = usable(firm(targets), scores)
     regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-    regression.fit(scores[known], gold(firm(targets)[known]).astype(np.float64))
-    return Isotonic(np.asarray(regression.X_thresholds_), np.asarray(regression.y_thresholds_))
+    positive = gold(targets[is_usable])
+    regression.fit(scores[is_usable], positive.astype(np.float64))
+    levels = np.asarray(regression.X_thresholds_)
+    values = np.asarray(regression.y_thresholds_)
+    return Isotonic(levels, values)

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from psycheck.statistics.classification import BoolArray, FloatArray, firm, gold, usable
+from psycheck.statistics.classification import (
+    BoolArray,
+    FloatArray,
+    firm,
+    gold,
+    usable,
+)
 
 _EQUAL = 1e-9  # distances of .2 and .8 from .5 differ by rounding alone
 
@@ -39,43 +45,50 @@ class Prices:
 
 
 def cascade_curve(
-    targets: FloatArray, cheap: FloatArray, expensive: FloatArray, threshold: float = 0.5
+    targets: FloatArray,
+    cheap: FloatArray,
+    expensive: FloatArray,
+    threshold: float = 0.5,
 ) -> tuple[CascadePoint, ...]:
     """Every band around the threshold, from none asked to all, targets and scores (n,).
 
     The expensive model decides inside the band; where it gives no answer (NaN), the cheap one does. Texts
     without a target or a cheap score are left out. Texts at the same distance are asked about together.
     """
-    known = usable(firm(targets), cheap)
-    positive = gold(firm(targets)[known])
-    cheap_decides = cheap[known] >= threshold
-    answered = ~np.isnan(expensive[known])
-    expensive_decides = np.where(answered, expensive[known] >= threshold, cheap_decides)
+    is_usable = usable(firm(targets), cheap)
+    positive = gold(targets[is_usable])
+    cheap_scores = cheap[is_usable]
+    expensive_scores = expensive[is_usable]
+    cheap_decides = cheap_scores >= threshold
+    is_answered = ~np.isnan(expensive_scores)
+    expensive_decides = np.where(is_answered, expensive_scores >= threshold, cheap_decides)
 
-    distance = np.abs(cheap[known] - threshold)
+    # The band grows from the threshold, so texts are asked about in order of their distance from it.
+    distance = np.abs(cheap_scores - threshold)
     order = np.argsort(distance, kind="stable")
     sorted_distance = distance[order]
 
     # Asking about one more text swaps its decision: counts for every number of texts asked, (n + 1,).
     swaps = _swaps(positive[order], cheap_decides[order], expensive_decides[order])
-    true_positives = np.sum(cheap_decides & positive) + swaps.true_positives
-    false_positives = np.sum(cheap_decides & ~positive) + swaps.false_positives
+    hits_of_cheap = np.sum(cheap_decides & positive)
+    false_alarms_of_cheap = np.sum(cheap_decides & ~positive)
+    true_positives = hits_of_cheap + swaps.true_positives
+    false_positives = false_alarms_of_cheap + swaps.false_positives
     false_negatives = positive.sum() - true_positives
     n = len(positive)
 
     points = []
-    for asked in _ends_of_ties(sorted_distance):
-        errors = float(false_positives[asked] + false_negatives[asked])
-        right = float(true_positives[asked])
-        points.append(
-            CascadePoint(
-                asked=asked,
-                n=n,
-                half_width=_half_width(sorted_distance, asked),
-                f1=_ratio(2 * right, 2 * right + errors),
-                accuracy=_ratio(n - errors, n),
-            )
+    for number_asked in _ends_of_ties(sorted_distance):
+        errors = float(false_positives[number_asked] + false_negatives[number_asked])
+        doubled_hits = 2 * float(true_positives[number_asked])
+        point = CascadePoint(
+            asked=number_asked,
+            n=n,
+            half_width=_half_width(sorted_distance, number_asked),
+            f1=_ratio(doubled_hits, doubled_hits + errors),
+            accuracy=_ratio(n - errors, n),
         )
+        points.append(point)
     return tuple(points)
 
 
@@ -87,33 +100,49 @@ class _Swaps:
     false_positives: FloatArray
 
 
-def _swaps(positive: BoolArray, before: BoolArray, after: BoolArray) -> _Swaps:
+def _swaps(
+    positive: BoolArray,
+    before: BoolArray,
+    after: BoolArray,
+) -> _Swaps:
+    """The swaps of texts in the order in which they are asked about, marks (n,)."""
     change = after.astype(np.float64) - before.astype(np.float64)
+    hits = np.cumsum(change * positive)
+    false_alarms = np.cumsum(change * ~positive)
+    # Nothing has changed before the first text.
     return _Swaps(
-        true_positives=np.concatenate([[0.0], np.cumsum(change * positive)]),
-        false_positives=np.concatenate([[0.0], np.cumsum(change * ~positive)]),
+        true_positives=np.concatenate([[0.0], hits]), false_positives=np.concatenate([[0.0], false_alarms])
     )
 
 
 def _ends_of_ties(distances: FloatArray) -> list[int]:
     """The numbers of texts that a band can hold: equal distances are in it together, or not at all."""
     n = len(distances)
-    ends = [place for place in range(1, n) if distances[place] - distances[place - 1] > _EQUAL]
-    return [0, *ends, n] if n else [0]
+    if not n:
+        return [0]
+    ends = [0]
+    for place in range(1, n):
+        step = distances[place] - distances[place - 1]
+        if step > _EQUAL:
+            ends.append(place)
+    return [*ends, n]
 
 
-def _half_width(distances: FloatArray, asked: int) -> float:
+def _half_width(distances: FloatArray, number_asked: int) -> float:
     """Half the width of the band that holds the first texts: halfway to the next one."""
     n = len(distances)
-    if asked == 0:
+    if number_asked == 0:
         return 0.0
-    if asked == n:
+    if number_asked == n:
         return 1.0
-    return float((distances[asked - 1] + distances[asked]) / 2)
+    furthest_inside = distances[number_asked - 1]
+    nearest_outside = distances[number_asked]
+    return float((furthest_inside + nearest_outside) / 2)
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
+def _ratio(part: float, total: float) -> float:
+    """A share; NaN of nothing."""
+    return part / total if total else float("nan")
 
 
 def best_within_budget(curve: Sequence[CascadePoint], budget: float) -> CascadePoint:
@@ -124,20 +153,29 @@ def best_within_budget(curve: Sequence[CascadePoint], budget: float) -> CascadeP
 
 def cheapest_within_loss(curve: Sequence[CascadePoint], loss: float) -> CascadePoint:
     """The narrowest band whose F1 is at most this much below that of asking about every text."""
-    of_all = curve[-1].f1
-    good_enough = [point for point in curve if point.f1 >= of_all - loss - 1e-12]
+    f1_of_all = curve[-1].f1
+    # A loss that is equal up to rounding is allowed.
+    least = f1_of_all - loss - 1e-12
+    good_enough = [point for point in curve if point.f1 >= least]
     return min(good_enough, key=lambda point: point.asked)
 
 
 def expected_cost(
-    targets: FloatArray, decided: FloatArray, asked: BoolArray, prices: Prices
+    targets: FloatArray,
+    decided: FloatArray,
+    asked: BoolArray,
+    prices: Prices,
 ) -> tuple[float, float]:
     """The cost of all texts, and the share sent to a person: those that are not decided (NaN), all (n,).
 
     A person costs what a person costs and errs not; a wrong decision costs its own price.
     """
     abstained = np.isnan(decided)
-    known = usable(firm(targets), decided)
-    wrong = known & (decided != firm(targets).round())
-    cost = prices.expensive * asked.sum() + prices.person * abstained.sum() + prices.error * wrong.sum()
-    return float(cost), float(abstained.mean()) if len(abstained) else 0.0
+    is_usable = usable(firm(targets), decided)
+    is_wrong = is_usable & (decided != firm(targets).round())
+    cost_of_asking = prices.expensive * asked.sum()
+    cost_of_persons = prices.person * abstained.sum()
+    cost_of_errors = prices.error * is_wrong.sum()
+    cost = cost_of_asking + cost_of_persons + cost_of_errors
+    share_sent = float(abstained.mean()) if len(abstained) else 0.0
+    return float(cost), share_sent

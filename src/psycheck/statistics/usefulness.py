@@ -16,7 +16,9 @@ from psycheck.statistics.classification import (
     BoolArray,
     FloatArray,
     auc_influence,
+    equal_class_weights,
     gold,
+    rarer_class,
     usable,
 )
 from psycheck.statistics.clustered import (
@@ -99,21 +101,29 @@ class Usefulness:
 
 
 def usefulness(
-    targets: FloatArray, scores: FloatArray, decided: FloatArray, clusters: Clusters
+    targets: FloatArray,
+    scores: FloatArray,
+    decided: FloatArray,
+    clusters: Clusters,
 ) -> Usefulness:
     """What the decisions and scores about one label are good for, all (n,), NaN where unknown."""
-    known = usable(targets, scores) & ~np.isnan(decided)
-    positive = gold(targets[known])
-    called = decided[known] == 1
-    units = clusters.at(known)
+    # All three figures are of the same texts: else they could not be set against each other.
+    is_usable = usable(targets, scores) & ~np.isnan(decided)
+    positive = gold(targets[is_usable])
+    called = decided[is_usable] == 1
+    units = clusters.at(is_usable)
     return Usefulness(
-        auc=auc_against_chance(positive, scores[known], units),
+        auc=auc_against_chance(positive, scores[is_usable], units),
         balanced_accuracy=balanced_accuracy_against_chance(positive, called, units),
         constancy=constancy(positive, called, units),
     )
 
 
-def constancy(positive: BoolArray, called: BoolArray, clusters: Clusters) -> Constancy:
+def constancy(
+    positive: BoolArray,
+    called: BoolArray,
+    clusters: Clusters,
+) -> Constancy:
     """Whether nearly all decisions are the same although the annotation does not ask for it, both (n,).
 
     The verdict is "near-constant" if at least `NEARLY_ALL` texts get the same decision and informedness is
@@ -122,7 +132,18 @@ def constancy(positive: BoolArray, called: BoolArray, clusters: Clusters) -> Con
     """
     n = len(positive)
     if not n:
-        return Constancy(0, math.nan, UNKNOWN, math.nan, UNKNOWN, math.nan, UNKNOWN, "undecided", 0, 0)
+        return Constancy(
+            decision=0,
+            share=math.nan,
+            share_interval=UNKNOWN,
+            annotated=math.nan,
+            annotated_interval=UNKNOWN,
+            informedness=math.nan,
+            informedness_interval=UNKNOWN,
+            verdict="undecided",
+            n=0,
+            units=0,
+        )
 
     decision = int(2 * int(called.sum()) > n)
     is_frequent = called == bool(decision)
@@ -144,7 +165,11 @@ def constancy(positive: BoolArray, called: BoolArray, clusters: Clusters) -> Con
     )
 
 
-def _verdict(share: float, informedness: float, interval: Interval) -> Verdict:
+def _verdict(
+    share: float,
+    informedness: float,
+    interval: Interval,
+) -> Verdict:
     """How to call decisions of which a share is the same; without a second class nothing can be told."""
     # The few other decisions of a sound screener of a rare condition follow the annotation.
     if share < NEARLY_ALL or informedness >= BLIND:
@@ -163,24 +188,42 @@ def unchanged_by_chance(decided: ArrayLike) -> float:
     if not len(answered):
         return math.nan
     share = float(answered.mean())
+    # Both get a 1, or both get a 0.
     return share**2 + (1 - share) ** 2
 
 
-def auc_against_chance(positive: BoolArray, scores: FloatArray, clusters: Clusters) -> AgainstChance:
+def auc_against_chance(
+    positive: BoolArray,
+    scores: FloatArray,
+    clusters: Clusters,
+) -> AgainstChance:
     """The AUC against 0.5; the Mann–Whitney test where every text is independent."""
     if positive.all() or not positive.any():
         return AgainstChance(math.nan, UNKNOWN, math.nan)
     value, influence = auc_influence(positive, scores)
-    interval = _interval_of_classes(value, influence, positive, clusters)
+    # Tests of the field where they hold; between clusters Student's, with the variance of the interval.
+    interval = _interval_of_classes(
+        value=value,
+        influence=influence,
+        positive=positive,
+        clusters=clusters,
+    )
     if clusters.whole:
         p = mann_whitney(scores[positive], scores[~positive]).p
     else:
-        p = _score_p(value, influence, positive, clusters)
+        p = _score_p(
+            value=value,
+            influence=influence,
+            positive=positive,
+            clusters=clusters,
+        )
     return AgainstChance(value, interval, p)
 
 
 def balanced_accuracy_against_chance(
-    positive: BoolArray, called: BoolArray, clusters: Clusters
+    positive: BoolArray,
+    called: BoolArray,
+    clusters: Clusters,
 ) -> AgainstChance:
     """The mean of sensitivity and specificity against 0.5; Fisher's test where every text is independent."""
     if positive.all() or not positive.any():
@@ -195,47 +238,59 @@ def balanced_accuracy_against_chance(
         table = np.array([[hits, misses], [false_alarms, correct_rejections]])
         p = float(stats.fisher_exact(table).pvalue)
     else:
+        # Of decisions in place of scores the AUC is the balanced accuracy.
         influence = auc_influence(positive, called.astype(np.float64))[1]
-        p = _score_p(value, influence, positive, clusters)
+        p = _score_p(
+            value=value,
+            influence=influence,
+            positive=positive,
+            clusters=clusters,
+        )
     return AgainstChance(value, ((1 + low) / 2, (1 + high) / 2), p)
 
 
-def _informedness(positive: BoolArray, called: BoolArray, clusters: Clusters) -> tuple[float, Interval]:
+def _informedness(
+    positive: BoolArray,
+    called: BoolArray,
+    clusters: Clusters,
+) -> tuple[float, Interval]:
     """Sensitivity + specificity − 1 and its interval, a difference of the rates of two classes."""
     if positive.all() or not positive.any():
         return math.nan, UNKNOWN
     value = float(called[positive].mean() - called[~positive].mean())
-    interval = difference_interval(
-        (called & positive, positive),
-        (called & ~positive, ~positive),
-        clusters,
-    )
+    interval = difference_interval((called & positive, positive), (called & ~positive, ~positive), clusters)
     return value, interval
 
 
 def _interval_of_classes(
-    value: float, influence: FloatArray, positive: BoolArray, clusters: Clusters
+    value: float,
+    influence: FloatArray,
+    positive: BoolArray,
+    clusters: Clusters,
 ) -> Interval:
     """The interval of a figure to which both classes contribute a half."""
-    is_rarer = positive if positive.sum() <= (~positive).sum() else ~positive
-    return figure_interval(value, influence, clusters.at(is_rarer), clusters, _halves(positive))
+    return figure_interval(
+        value=value,
+        influence=influence,
+        counted=clusters.at(rarer_class(positive)),
+        clusters=clusters,
+        weights=equal_class_weights(positive),
+    )
 
 
-def _halves(positive: BoolArray) -> FloatArray:
-    """The weight of each text where both classes weigh the same, (n,)."""
-    weight_of_positive = 1 / float(positive.sum())
-    weight_of_negative = 1 / float((~positive).sum())
-    return np.where(positive, weight_of_positive, weight_of_negative)
-
-
-def _score_p(value: float, influence: FloatArray, positive: BoolArray, clusters: Clusters) -> float:
+def _score_p(
+    value: float,
+    influence: FloatArray,
+    positive: BoolArray,
+    clusters: Clusters,
+) -> float:
     """The p-value of 0.5 by Student's test between clusters; NaN with too few clusters of the rarer class."""
-    is_rarer = positive if positive.sum() <= (~positive).sum() else ~positive
-    rarer = clusters.at(is_rarer)
+    rarer = clusters.at(rarer_class(positive))
     equal = rarer.equal(np.ones(len(rarer.codes)))
     if rarer.count < FEWEST:
         return math.nan
-    spread = variance(influence, clusters, _halves(positive))
+    spread = variance(influence, clusters, equal_class_weights(positive))
+    # Without any variance between clusters the value is what it is in all of them.
     if not spread > 0:
         return 1.0 if value == 0.5 else 0.0
     t = abs(value - 0.5) / math.sqrt(spread)

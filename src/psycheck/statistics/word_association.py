@@ -13,12 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.statistics.classification import FloatArray, IntArray
-from psycheck.statistics.clustered import FEWEST, Clusters, mean_interval, skewed_interval
+from psycheck.statistics.clustered import (
+    FEWEST,
+    Clusters,
+    mean_interval,
+    skewed_interval,
+)
 from psycheck.statistics.intervals import UNKNOWN, Interval, percentiles
 
 Centring = Literal["pairs", "differences"]
 LISTS = 10_000
 BLOCK = 5_000_000  # similarities at once
+TIE = 1e-12  # values that differ by no more are equal up to rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,61 +68,107 @@ class Weat:
 def unit(vectors: FloatArray) -> FloatArray:
     """Rows scaled to length 1, (n, d); NaN for a row of zeros, which points nowhere."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    out: FloatArray = np.divide(vectors, lengths, out=np.full(vectors.shape, np.nan), where=lengths > 0)
-    return out
+    nowhere = np.full(vectors.shape, np.nan)
+    scaled: FloatArray = np.divide(
+        vectors,
+        lengths,
+        out=nowhere,
+        where=lengths > 0,
+    )
+    return scaled
 
 
-def highest_cosine(vectors: FloatArray, known: FloatArray, starts: NDArray[np.int64]) -> FloatArray:
-    """The highest cosine similarity of n vectors, (n, d), to any of each group of known ones, (n, groups).
+def highest_cosine(
+    vectors: FloatArray,
+    references: FloatArray,
+    starts: NDArray[np.int64],
+) -> FloatArray:
+    """The highest cosine similarity of n vectors, (n, d), to any of each group of references, (n, groups).
 
-    The known vectors (m, d) are in order of their groups, which begin at `starts`. A row of zeros is 0.
+    The references (m, d) are in order of their groups, which begin at `starts`. A row of zeros is 0.
     """
-    near = np.nan_to_num(unit(vectors)) @ np.nan_to_num(unit(known)).T
-    return np.asarray(np.maximum.reduceat(near, starts, axis=1))
+    units = np.nan_to_num(unit(vectors))
+    reference_units = np.nan_to_num(unit(references))
+    similarities = units @ reference_units.T
+    return np.asarray(np.maximum.reduceat(similarities, starts, axis=1))
 
 
-def paired_axis(first: FloatArray, second: FloatArray, *, centring: Centring = "pairs") -> Axis:
+def paired_axis(
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    centring: Centring = "pairs",
+) -> Axis:
     """The first principal component of the pairs' differences, both (k, d) (section 2.1.1).
 
     "pairs" centres each pair on its own mean, as Bolukbasi et al. (2016) do: the components are those of the
     differences about 0. "differences" centres the differences on their mean, as a PCA routine does when it is
     fed with them; that removes what all pairs have in common, and is there for comparison.
     """
-    apart = first - second
-    centred = apart - apart.mean(axis=0) if centring == "differences" else apart
-    _, lengths, directions = np.linalg.svd(centred, full_matrices=False)
-    total = float((lengths**2).sum())
+    differences = first - second
+    centred = differences
+    if centring == "differences":
+        centred = differences - differences.mean(axis=0)
+    _, singular_values, directions = np.linalg.svd(centred, full_matrices=False)
+    variances = singular_values**2
+    total = float(variances.sum())
     if total <= 0 or not math.isfinite(total):
-        return Axis(np.full(first.shape[1], np.nan), np.full(len(lengths), np.nan), 0)
-    along = apart @ directions[0]
+        no_direction = np.full(first.shape[1], np.nan)
+        no_shares = np.full(len(singular_values), np.nan)
+        return Axis(no_direction, no_shares, 0)
+
+    # The sign of a component is arbitrary; it is set so that most of the differences point along it.
+    along = differences @ directions[0]
     sign = -1.0 if along.sum() < 0 else 1.0
-    return Axis(sign * directions[0], lengths**2 / total, int((sign * along > 0).sum()))
+    agreeing = int((sign * along > 0).sum())
+    return Axis(sign * directions[0], variances / total, agreeing)
 
 
-def random_shares(pool: FloatArray, pairs: int, *, draws: int = 200, seed: int = 0) -> FloatArray:
+def random_shares(
+    pool: FloatArray,
+    pairs: int,
+    *,
+    draws: int = 200,
+    seed: int = 0,
+) -> FloatArray:
     """Mean shares of variance of pairs of random words from a pool, (k,): what the figure shows by chance.
 
     NaN where the pool, (m, d), has no two words that differ.
     """
+    unknown = np.full(min(pairs, pool.shape[1]), np.nan)
+    if not len(pool):
+        return unknown
+
     random = np.random.default_rng(seed)
-    kept = []
-    for _ in range(draws if len(pool) else 0):
-        rows = random.choice(len(pool), size=2 * pairs, replace=len(pool) < 2 * pairs)
-        shares = paired_axis(pool[rows[:pairs]], pool[rows[pairs:]]).shares
+    is_small = len(pool) < 2 * pairs
+    defined_shares = []
+    for _ in range(draws):
+        rows = random.choice(len(pool), size=2 * pairs, replace=is_small)
+        first = pool[rows[:pairs]]
+        second = pool[rows[pairs:]]
+        shares = paired_axis(first, second).shares
+        # A draw of equal words has no variance to share out.
         if not np.isnan(shares).any():
-            kept.append(shares)
-    return np.mean(kept, axis=0) if kept else np.full(min(pairs, pool.shape[1]), np.nan)
+            defined_shares.append(shares)
+    return np.mean(defined_shares, axis=0) if defined_shares else unknown
 
 
 def cosines(vectors: FloatArray, direction: FloatArray) -> FloatArray:
-    """Cosine of each row with a direction, (n,); NaN for a word without a vector."""
-    found: FloatArray = unit(vectors) @ (direction / np.linalg.norm(direction))
-    return found
+    """Cosine of each row of (n, d) with a direction (d,), (n,); NaN for a word without a vector."""
+    unit_direction = direction / np.linalg.norm(direction)
+    projections: FloatArray = unit(vectors) @ unit_direction
+    return projections
 
 
-def direct_bias(values: FloatArray, *, strictness: float = 1.0) -> float:
+def direct_bias(
+    values: FloatArray,
+    *,
+    strictness: float = 1.0,
+) -> float:
     """Mean of |cos|^c over the words of a list (section 2.1.1; Bolukbasi et al. 2016, 5.2); c is 1."""
-    return float(np.mean(np.abs(values) ** strictness)) if len(values) else math.nan
+    if not len(values):
+        return math.nan
+    return float(np.mean(np.abs(values) ** strictness))
 
 
 def words_interval(values: FloatArray) -> Interval:
@@ -124,44 +176,83 @@ def words_interval(values: FloatArray) -> Interval:
     return mean_interval(values, Clusters.single(len(values)))
 
 
-def neighbourhoods(pool: FloatArray, size: int, *, lists: int = LISTS, seed: int = 0) -> IntArray:
+def neighbourhoods(
+    pool: FloatArray,
+    size: int,
+    *,
+    lists: int = LISTS,
+    seed: int = 0,
+) -> IntArray:
     """Random topics, (k, size): a random word of a pool, (m, d), and its nearest neighbours, by index.
 
     The words of a topic resemble each other, so their mean varies far more than that of unrelated words. No
     word is the seed of two lists: there are at most m of them. A topic takes up to half of a small pool.
     """
-    rows = unit(pool).astype(np.float32)
-    seeds = np.random.default_rng(seed).permutation(len(rows))[:lists]
-    size = max(1, min(size, len(rows) // 2))
-    found = [np.empty((0, size), np.intp)]
-    step = max(1, BLOCK // max(len(rows), 1))
+    units = unit(pool).astype(np.float32)
+    word_count = len(units)
+    seeds = np.random.default_rng(seed).permutation(word_count)[:lists]
+    size = max(1, min(size, word_count // 2))
+    # Similarities are computed for as many seeds at once as fit into memory.
+    step = max(1, BLOCK // max(word_count, 1))
+
+    topics = [np.empty((0, size), np.intp)]
     for start in range(0, len(seeds), step):
-        alike = rows[seeds[start : start + step]] @ rows.T
-        found.append(np.argpartition(-alike, size - 1, axis=1)[:, :size])
-    return np.concatenate(found)
+        block = seeds[start : start + step]
+        similarities = units[block] @ units.T
+        # A partition and no sort: the order within a topic does not matter, and there are 10,000 of them.
+        nearest = np.argpartition(-similarities, size - 1, axis=1)[:, :size]
+        topics.append(nearest)
+    return np.concatenate(topics)
 
 
-def list_test(measured: float, drawn: FloatArray, *, two_sided: bool = False) -> ListTest:
+def list_test(
+    measured: float,
+    drawn: FloatArray,
+    *,
+    two_sided: bool = False,
+) -> ListTest:
     """The mean of a list against the means of random lists, (k,).
 
     One-sided asks how often a random list reaches the mean, two-sided how often one lies as far from the mean
     of the random lists.
     """
-    if not len(drawn):
-        return ListTest(math.nan, math.nan, UNKNOWN, 0)
-    middle = float(drawn.mean())
+    lists = len(drawn)
+    if not lists:
+        return ListTest(
+            p=math.nan,
+            chance=math.nan,
+            spread=UNKNOWN,
+            lists=0,
+        )
+    chance = float(drawn.mean())
     # A difference within rounding is a tie, and a tie counts as reached.
     if two_sided:
-        reached = np.abs(drawn - middle) >= abs(measured - middle) - 1e-12
+        is_reached = np.abs(drawn - chance) >= abs(measured - chance) - TIE
     else:
-        reached = drawn >= measured - 1e-12
-    return ListTest((1 + int(reached.sum())) / (1 + len(drawn)), middle, percentiles(drawn), len(drawn))
+        is_reached = drawn >= measured - TIE
+    # The measured list is itself one that might have been drawn, so that p is never 0.
+    p = (1 + int(is_reached.sum())) / (1 + lists)
+    return ListTest(
+        p=p,
+        chance=chance,
+        spread=percentiles(drawn),
+        lists=lists,
+    )
 
 
-def associations(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """s(w, A, B) of WEAT, (n,): mean cosine with the first attributes minus that with the second."""
-    found: FloatArray = unit(words) @ (unit(first).mean(axis=0) - unit(second).mean(axis=0))
-    return found
+def associations(
+    words: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+) -> FloatArray:
+    """s(w, A, B) of WEAT, (n,): mean cosine with the first attributes minus that with the second.
+
+    Words are (n, d), attributes (a, d) and (b, d).
+    """
+    # A mean of cosines is the cosine with the mean of unit vectors: n products in place of n · a.
+    contrast = unit(first).mean(axis=0) - unit(second).mean(axis=0)
+    scores: FloatArray = unit(words) @ contrast
+    return scores
 
 
 def weat(
@@ -179,51 +270,114 @@ def weat(
     tried where there are no more than `permutations`. The interval leaves out each word once; there is none
     below 15 words on a side.
     """
-    n, m = len(x), len(y)
-    if n < 2 or m < 2 or not len(a) or not len(b):
-        return Weat(math.nan, UNKNOWN, math.nan, math.nan, False)
-    s = np.concatenate([associations(x, a, b), associations(y, a, b)])
-    spread = float(s.std(ddof=1))
-    gap = float(s[:n].mean() - s[n:].mean())
-    random = np.random.default_rng(seed)
-    exact = math.comb(n + m, n) <= permutations
-    if exact:
-        chosen = np.array(list(combinations(range(n + m), n)))
-    else:
-        chosen = np.argsort(random.random((permutations, n + m)), axis=1)[:, :n]
-    sums = s[chosen].sum(axis=1)
-    gaps = sums / n - (s.sum() - sums) / m
-    plus = 0 if exact else 1  # a sample lacks the measured partition; it is added
-    above, either = (int(found.sum()) for found in (gaps >= gap - 1e-12, np.abs(gaps) >= abs(gap) - 1e-12))
-    effect, words = gap / spread if spread > 0 else math.nan, np.arange(n + m)
+    n = len(x)
+    m = len(y)
+    if min(n, m) < 2 or not min(len(a), len(b)):
+        return Weat(
+            effect=math.nan,
+            interval=UNKNOWN,
+            p=math.nan,
+            p_two_sided=math.nan,
+            exact=False,
+        )
+
+    scores = np.concatenate([associations(x, a, b), associations(y, a, b)])
+    spread = float(scores.std(ddof=1))
+    gap = float(scores[:n].mean() - scores[n:].mean())
+    # Words that are all associated alike have no effect size: it would be 0 / 0.
+    effect = gap / spread if spread > 0 else math.nan
     interval = UNKNOWN
     if spread > 0 and min(n, m) >= FEWEST:
-        less = [(words[:n] != i, words[n:] != i) for i in words]
-        without = np.array(
-            [(s[:n][x].mean() - s[n:][y].mean()) / s[words != i].std(ddof=1) for i, (x, y) in enumerate(less)]
+        interval = _effect_interval(effect, scores, n)
+
+    is_exact = math.comb(n + m, n) <= permutations
+    chosen = (
+        _all_partitions(n + m, n)
+        if is_exact
+        else _random_partitions(
+            total=n + m,
+            n=n,
+            draws=permutations,
+            seed=seed,
         )
-        influence = (without.mean() - without) * (1 - 1 / (n + m))
-        interval = skewed_interval(effect, influence, Clusters.single(n + m))
+    )
+    # The sum of the second part follows from that of the first.
+    sums = scores[chosen].sum(axis=1)
+    gaps = sums / n - (scores.sum() - sums) / m
+    # A sample lacks the measured partition; it is added.
+    added = 0 if is_exact else 1
+    tried = len(gaps) + added
+    above = int((gaps >= gap - TIE).sum())
+    either_way = int((np.abs(gaps) >= abs(gap) - TIE).sum())
     return Weat(
-        effect,
-        interval,
-        (above + plus) / (len(gaps) + plus),
-        (either + plus) / (len(gaps) + plus),
-        exact,
+        effect=effect,
+        interval=interval,
+        p=(above + added) / tried,
+        p_two_sided=(either_way + added) / tried,
+        exact=is_exact,
     )
 
 
-def norm_distances(words: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
+def _all_partitions(total: int, n: int) -> IntArray:
+    """Every choice of n words of a total, (choices, n), by index."""
+    return np.array(list(combinations(range(total), n)))
+
+
+def _random_partitions(
+    total: int,
+    n: int,
+    draws: int,
+    seed: int,
+) -> IntArray:
+    """Random choices of n words of a total, (draws, n), by index."""
+    # To sort random numbers shuffles all draws at once.
+    keys = np.random.default_rng(seed).random((draws, total))
+    return np.argsort(keys, axis=1)[:, :n]
+
+
+def _effect_interval(
+    effect: float,
+    scores: FloatArray,
+    n: int,
+) -> Interval:
+    """The interval of WEAT's effect size over words, (n + m,), of which the first n are of the first target.
+
+    The effect size is not a mean, so the influence of a word on it is found by leaving the word out.
+    """
+    total = len(scores)
+    words = np.arange(total)
+    is_first = words < n
+    effects = np.empty(total)
+    for left_out in words:
+        remains = words != left_out
+        first_mean = scores[is_first & remains].mean()
+        second_mean = scores[~is_first & remains].mean()
+        effects[left_out] = (first_mean - second_mean) / scores[remains].std(ddof=1)
+    # The interval divides by the weight of the remaining words, as leaving a word out has done already.
+    influence = (effects.mean() - effects) * (1 - 1 / total)
+    return skewed_interval(effect, influence, Clusters.single(total))
+
+
+def norm_distances(
+    words: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+) -> FloatArray:
     """Relative norm distance of each word, (n,): ‖w − mean B‖ − ‖w − mean A‖, above 0 where A is nearer.
 
     Their mean is the RND of Garg et al. (2018), who give the sum; vectors are of unit length, as theirs.
     """
-    w = unit(words)
-    ours, theirs = (unit(group).mean(axis=0) for group in (first, second))
-    found: FloatArray = np.linalg.norm(w - theirs, axis=1) - np.linalg.norm(w - ours, axis=1)
-    return found
+    units = unit(words)
+    first_mean = unit(first).mean(axis=0)
+    second_mean = unit(second).mean(axis=0)
+    to_first = np.linalg.norm(units - first_mean, axis=1)
+    to_second = np.linalg.norm(units - second_mean, axis=1)
+    distances: FloatArray = to_second - to_first
+    return distances
 
 
 def carriers(values: FloatArray, most: int) -> tuple[int, ...]:
     """The indices of the words with the largest |cos|, largest first."""
-    return tuple(np.argsort(-np.abs(values), kind="stable")[:most].tolist())
+    # Stable: words of equal value stay in the order of the list, run after run.
+    order = np.argsort(-np.abs(values), kind="stable")
+    return tuple(order[:most].tolist())

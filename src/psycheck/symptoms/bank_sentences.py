@@ -19,6 +19,11 @@ BANK: Final = Path(__file__).with_name("bank")
 _PRESENT: Final = "lists_present"
 # How many symptoms a drawn list has: most lists of people are short.
 _SIZES: Final = (1, 1, 2, 2, 3, 4, 5, 6)
+_MOST_PRESENT: Final = 6
+_MOST_ABSENT: Final = 3  # lists of what one does not have are shorter
+# Of a list that holds; the comma is there twice because most lists have commas.
+_SEPARATORS: Final = (", ", ", ", "; ", " / ", ", and ")
+_DENIED_SEPARATORS: Final = (", ", " or ", ", no ")
 _JOINTS: Final = (", ", " and ", ". ", ", but ", "... ", " because ", "; ")
 
 
@@ -33,11 +38,11 @@ class Labelled:
     mentioned: FloatArray
     present: FloatArray
 
-    def __add__(self, other: "Labelled") -> "Labelled":
+    def __add__(self, further: "Labelled") -> "Labelled":
         return Labelled(
-            self.texts + other.texts,
-            np.vstack([self.mentioned, other.mentioned]),
-            np.vstack([self.present, other.present]),
+            texts=self.texts + further.texts,
+            mentioned=np.vstack([self.mentioned, further.mentioned]),
+            present=np.vstack([self.present, further.present]),
         )
 
 
@@ -49,30 +54,42 @@ def read_bank(part: str, symptoms: Sequence[str]) -> Labelled:
     mentioned = np.zeros((len(rows), len(symptoms)))
     for number, row in enumerate(rows):
         for symptom in row["symptom"].split():
-            mentioned[number, symptoms.index(symptom)] = 1
-    holds = [row["status"] == "present" and row["subject"] == "writer" for row in rows]
-    present = mentioned * np.array(holds)[:, None]
-    return Labelled([row["text"] for row in rows], mentioned, present)
+            column = symptoms.index(symptom)
+            mentioned[number, column] = 1
+    # A bank sentence has one status and one subject, which hold for all its symptoms.
+    is_present = np.array([row["status"] == "present" for row in rows], np.bool_)
+    is_of_writer = np.array([row["subject"] == "writer" for row in rows], np.bool_)
+    holds = is_present & is_of_writer
+    texts = [row["text"] for row in rows]
+    return Labelled(texts, mentioned, mentioned * holds[:, None])
 
 
-def drawn_lists(symptoms: Sequence[str], number: int, seed: int) -> Labelled:
+def drawn_lists(
+    symptoms: Sequence[str],
+    number: int,
+    seed: int,
+) -> Labelled:
     """Lists of symptoms as people write them: "Side effects: insomnia, brain fog"."""
     content = _phrases()
-    phrases, frames = content["phrases"], content["frames"]
+    phrases = content["phrases"]
+    frames = content["frames"]
     chance = random.Random(f"lists {seed}")
-    # As many that hold as that do not.
-    other_kinds = [kind for kind in frames if kind.startswith("lists") and kind != _PRESENT]
-    kinds = [_PRESENT] * (len(other_kinds) + 2) + other_kinds
+    list_kinds = [kind for kind in frames if kind.startswith("lists")]
+    absent_kinds = [kind for kind in list_kinds if kind != _PRESENT]
+    # Somewhat more lists that hold than lists that do not.
+    kinds = [_PRESENT] * (len(absent_kinds) + 2) + absent_kinds
 
     texts = []
     mentioned = np.zeros((number, len(symptoms)))
     present = np.zeros((number, len(symptoms)))
     for row in range(number):
         kind = chance.choice(kinds)
-        most = 6 if kind == _PRESENT else 3
-        listed = chance.sample(list(phrases), min(chance.choice(_SIZES), most))
+        most = _MOST_PRESENT if kind == _PRESENT else _MOST_ABSENT
+        size = min(chance.choice(_SIZES), most)
+        listed = chance.sample(list(phrases), size)
         items = [chance.choice(phrases[symptom]) for symptom in listed]
-        text = chance.choice(frames[kind]).replace("{list}", _joined(items, kind, chance))
+        frame = chance.choice(frames[kind])
+        text = frame.replace("{list}", _joined(items, kind, chance))
         texts.append(_as_begun(text, chance))
 
         columns = [symptoms.index(symptom) for symptom in listed]
@@ -81,59 +98,91 @@ def drawn_lists(symptoms: Sequence[str], number: int, seed: int) -> Labelled:
     return Labelled(texts, mentioned, present)
 
 
-def _joined(items: list[str], kind: str, chance: random.Random) -> str:
+def _joined(
+    items: list[str],
+    kind: str,
+    chance: random.Random,
+) -> str:
     """Items as a list: "a, b and c", "a; b", "a / b"; what is denied may be "a, no b"."""
-    separators = [", ", " or ", ", no "] if kind == "lists_denied" else [", ", ", ", "; ", " / ", ", and "]
+    separators = _DENIED_SEPARATORS if kind == "lists_denied" else _SEPARATORS
     separator = chance.choice(separators)
-    if separator == ", " and len(items) > 1 and chance.random() < 0.5:
-        return f"{', '.join(items[:-1])} and {items[-1]}"
+    is_with_commas = separator == ", " and len(items) > 1
+    if is_with_commas and chance.random() < 0.5:
+        *first_items, last_item = items
+        return f"{', '.join(first_items)} and {last_item}"
     return separator.join(items)
 
 
 def _as_begun(text: str, chance: random.Random) -> str:
     """The text, with a capital or not: people post both."""
-    return text[0].upper() + text[1:] if chance.random() < 0.5 else text
+    if chance.random() < 0.5:
+        return text[0].upper() + text[1:]
+    return text
 
 
-def drawn_frames(bank: Labelled, number: int, seed: int) -> Labelled:
+def drawn_frames(
+    bank: Labelled,
+    number: int,
+    seed: int,
+) -> Labelled:
     """Sentences of the bank inside longer ones, which change nothing of what they say."""
     chance = random.Random(f"frames {seed}")
     frames = _phrases()["frames"]["around"]
 
-    def framed(row: int) -> str:
-        frame = chance.choice(frames)
+    def framed(row: int) -> tuple[str, int]:
+        frame: str = chance.choice(frames)
         sentence = bank.texts[row].rstrip(".")
         if not frame.startswith("{s}"):
             sentence = _continued(sentence)
-        return str(frame.replace("{s}", sentence))
+        # No second sentence is in it: the row itself adds nothing to the labels.
+        return frame.replace("{s}", sentence), row
 
-    return _drawn(bank, number, chance, lambda row: (framed(row), row))
+    return _drawn(
+        bank=bank,
+        number=number,
+        chance=chance,
+        write=framed,
+    )
 
 
-def drawn_pairs(bank: Labelled, number: int, seed: int) -> Labelled:
+def drawn_pairs(
+    bank: Labelled,
+    number: int,
+    seed: int,
+) -> Labelled:
     """Two sentences of the bank as one, with the symptoms of both."""
     chance = random.Random(f"pairs {seed}")
 
     def paired(row: int) -> tuple[str, int]:
         second = chance.randrange(len(bank.texts))
         joint = chance.choice(_JOINTS)
-        return f"{bank.texts[row].rstrip('.?')}{joint}{_continued(bank.texts[second])}", second
+        beginning = bank.texts[row].rstrip(".?")
+        end = _continued(bank.texts[second])
+        return f"{beginning}{joint}{end}", second
 
-    return _drawn(bank, number, chance, paired)
+    return _drawn(
+        bank=bank,
+        number=number,
+        chance=chance,
+        write=paired,
+    )
 
 
 def _drawn(
-    bank: Labelled, number: int, chance: random.Random, write: Callable[[int], tuple[str, int]]
+    bank: Labelled,
+    number: int,
+    chance: random.Random,
+    write: Callable[[int], tuple[str, int]],
 ) -> Labelled:
     """New sentences from drawn rows of the bank; `write` gives a text and the other row that is in it."""
     first_rows = [chance.randrange(len(bank.texts)) for _ in range(number)]
     written = [write(row) for row in first_rows]
     second_rows = [second for _, second in written]
     return Labelled(
-        [text for text, _ in written],
-        # What either says, it says; what is not known of one is not known.
-        np.maximum(bank.mentioned[first_rows], bank.mentioned[second_rows]),
-        np.maximum(bank.present[first_rows], bank.present[second_rows]),
+        texts=[text for text, _ in written],
+        # What either says, it says; what is not known of one is not known: a maximum with NaN is NaN.
+        mentioned=np.maximum(bank.mentioned[first_rows], bank.mentioned[second_rows]),
+        present=np.maximum(bank.present[first_rows], bank.present[second_rows]),
     )
 
 
@@ -145,4 +194,6 @@ def _continued(sentence: str) -> str:
 
 
 def _phrases() -> dict[str, Any]:
-    return tomllib.loads((BANK / "phrases.toml").read_text("utf-8"))
+    """The phrases of each symptom, and the frames of lists and sentences."""
+    content = (BANK / "phrases.toml").read_text("utf-8")
+    return tomllib.loads(content)

@@ -30,32 +30,43 @@ class Rules:
 
 def read_rules(parts: Sequence[str], labels: Sequence[str]) -> Rules:
     """Read the status, the subject and the plain statements of parts of sentences."""
-    statuses = np.zeros(len(parts), np.int8)
+    statuses = np.full(len(parts), OTHER, np.int8)
     stated = np.zeros((len(parts), len(labels)))
-    column = list(labels).index(SUICIDAL) if SUICIDAL in labels else None
+    columns = [column for column, label in enumerate(labels) if label == SUICIDAL]
     for row, part in enumerate(parts):
         is_own = own(part)
-        if column is not None and states_suicidal_ideas(plain(part)):
-            stated[row, column] = _STATED
+        text = plain(part)
+        if columns and states_suicidal_ideas(text):
+            stated[row, columns[0]] = _STATED
             # Such words tell whose wish it is better than the number of people who are mentioned.
-            is_own = is_own or is_about_writer(plain(part))
-        statuses[row] = STATUSES.index(status_of(part).value) if is_own else OTHER
+            is_own = is_own or is_about_writer(text)
+        if is_own:
+            status = status_of(part)
+            statuses[row] = STATUSES.index(status.value)
     return Rules(statuses, stated)
 
 
-def chosen_parts(relevance: FloatArray, status: NDArray[np.int8], counts: Sequence[int]) -> NDArray[np.int64]:
+def chosen_parts(
+    relevance: FloatArray,
+    status: NDArray[np.int8],
+    counts: Sequence[int],
+) -> NDArray[np.int64]:
     """The part that speaks for each sentence and symptom, (sentences, k), of relevance (parts, k).
 
     `counts` are the numbers of parts of the sentences. It is the most relevant part; one whose symptoms are
     present goes before others: "I'm not sad, I'm desperate" is about a mood that is present.
     """
-    standing = relevance * np.where(status == PRESENT, 1.0, _NOT_PRESENT)[:, None]
-    ends = np.cumsum(counts, dtype=np.int64)
-    starts = ends - np.asarray(counts, np.int64)
-    chosen = np.repeat(starts[:, None], relevance.shape[1], axis=1)
+    part_weights = np.where(status == PRESENT, 1.0, _NOT_PRESENT)
+    weighted_relevance = relevance * part_weights[:, None]
+    # argmax takes a NaN for the largest; below every relevance it is chosen only where nothing is known.
+    comparable = np.nan_to_num(weighted_relevance, nan=-1.0)
 
+    sizes = np.asarray(counts, np.int64)
+    ends = np.cumsum(sizes, dtype=np.int64)
+    starts = ends - sizes
+    chosen = np.repeat(starts[:, None], relevance.shape[1], axis=1)
     # Most sentences are one part, which is chosen already.
-    for row in np.flatnonzero(np.asarray(counts) > 1):
+    for row in np.flatnonzero(sizes > 1):
         part_rows = slice(starts[row], ends[row])
-        chosen[row] += np.nan_to_num(standing[part_rows], nan=-1.0).argmax(axis=0)
+        chosen[row] += comparable[part_rows].argmax(axis=0)
     return chosen

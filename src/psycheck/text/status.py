@@ -27,8 +27,11 @@ _DATA: Final = read_toml("status.toml")
 
 def _any_word(words: str) -> str:
     """A pattern of words; a star is any ending, an underscore a space."""
-    escaped = (re.escape(word) for word in words.split())
-    return "|".join(word.replace(r"\*", r"[\w-]*").replace("_", r"\s+") for word in escaped)
+    alternatives = []
+    for word in words.split():
+        with_endings = re.escape(word).replace(r"\*", r"[\w-]*")
+        alternatives.append(with_endings.replace("_", r"\s+"))
+    return "|".join(alternatives)
 
 
 _PATTERNS: Final = patterns(
@@ -43,7 +46,9 @@ _BARE_WORD: Final = re.compile(rf"\b(?:{'|'.join(_BARE)})\b")
 
 def plain(sentence: str) -> str:
     """A sentence as rules read it: in lower case, with straight and complete apostrophes."""
-    lower = " ".join(straight(sentence).lower().split())
+    words = straight(sentence).lower().split()
+    # Spaces and line breaks in a row would keep patterns of several words from matching.
+    lower = " ".join(words)
     return _BARE_WORD.sub(lambda match: _BARE[match[0]], lower)
 
 
@@ -52,36 +57,49 @@ def parts_of(sentence: str) -> list[str]:
 
     Parts of equal status are not cut apart: whoever reads them sees as much of a sentence as possible.
     """
-    pieces = _pieces(sentence)
     parts: list[str] = []
-    statuses: list[Status] = []
-    for piece in pieces:
+    last_status: Status | None = None
+    for piece in _pieces(sentence):
         status = status_of(piece)
-        if statuses and statuses[-1] == status:
-            start = sentence.index(parts[-1])
-            end = sentence.index(piece, start + len(parts[-1])) + len(piece)
-            parts[-1] = sentence[start:end]
+        if status == last_status:
+            parts[-1] = _from_to(sentence, parts[-1], piece)
         else:
             parts.append(piece)
-            statuses.append(status)
-    return parts if len(parts) > 1 else [sentence]
+        last_status = status
+    if len(parts) <= 1:
+        return [sentence]
+    return parts
+
+
+def _from_to(
+    sentence: str,
+    first: str,
+    second: str,
+) -> str:
+    """The stretch of a sentence from a first piece to a second one after it, with what is between them."""
+    start = sentence.index(first)
+    end_of_first = start + len(first)
+    end = sentence.index(second, end_of_first) + len(second)
+    return sentence[start:end]
 
 
 def _pieces(sentence: str) -> list[str]:
     """A sentence cut at every place where a new statement may begin."""
     # Case does not matter to the pattern, and both kinds of apostrophes are one character.
-    cuts = [(match.start(), match.end()) for match in _PATTERNS["cut"].finditer(straight(sentence).lower())]
+    readable = straight(sentence).lower()
     pieces = []
     start = 0
-    for left, right in cuts:
-        head = sentence[start:left].strip(" ,")
+    for cut in _PATTERNS["cut"].finditer(readable):
+        head = sentence[start : cut.start()].strip(" ,")
         # "When I was 15, I …": the beginning tells the status of what follows.
         if not head or _PATTERNS["opening"].search(plain(head)):
             continue
         pieces.append(head)
-        start = right
+        start = cut.end()
     tail = sentence[start:].strip(" ,")
-    return [*pieces, tail] if tail else pieces
+    if tail:
+        pieces.append(tail)
+    return pieces
 
 
 def status_of(part: str) -> Status:
@@ -89,10 +107,12 @@ def status_of(part: str) -> Status:
     text = plain(part)
     if _has("question", text) or _has("uncertain", text):
         return Status.UNCERTAIN
+    # "I no longer panic" denies it now, and says that it was so.
     if _has("denied", text):
         return Status.PAST if _has("longer", text) else Status.DENIED
     if _is_past(text):
         return Status.PAST
+    # What people who are well do ("I sleep well") denies a symptom without a word of negation.
     if _has("well", text) and not _has("ill", text):
         return Status.DENIED
     return Status.PRESENT
@@ -109,8 +129,12 @@ def _is_past(text: str) -> bool:
         return False
     if _has("long_ago", text):
         return _has("past_verb", text)
-    return _has("past_state", text) and not (_has("lately", text) or _has("wish", text))
+    # "I was sad lately" still holds, and "I wish I was dead" is no past.
+    if _has("lately", text) or _has("wish", text):
+        return False
+    return _has("past_state", text)
 
 
 def _has(pattern: str, text: str) -> bool:
+    """Whether a text, as `plain` gives it, has words of a pattern of status.toml."""
     return _PATTERNS[pattern].search(text) is not None

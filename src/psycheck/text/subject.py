@@ -11,15 +11,14 @@ _WORDS: Final[dict[str, str]] = read_toml("subject.toml")
 _NOUNS: Final = read_toml("gender/gender.toml")["nouns"]
 _FORMS: Final[dict[str, dict[str, str]]] = _PERSON["forms"]
 
-FIRST: Final = frozenset(word.lower() for word in _FORMS["I"].values()) | set(_WORDS["first"].split())
-OTHERS: Final = frozenset(word for who in ("they", "he", "she") for word in _FORMS[who].values())
-_KNOWN: Final = frozenset(f"{_NOUNS['adults']} {_NOUNS['kin']} {_WORDS['people']}".split())
-PEOPLE: Final = _KNOWN - set(_WORDS["not_people"].split())
+_FIRST_FORMS: Final = frozenset(word.lower() for word in _FORMS["I"].values())
+FIRST: Final = _FIRST_FORMS | set(_WORDS["first"].split())
+OTHERS: Final = frozenset().union(*(_FORMS[pronoun].values() for pronoun in ("they", "he", "she")))
+_LISTED_PEOPLE: Final = f"{_NOUNS['adults']} {_NOUNS['kin']} {_WORDS['people']}".split()
+PEOPLE: Final = frozenset(_LISTED_PEOPLE) - set(_WORDS["not_people"].split())
 _BARE: Final = {word: word.startswith("i") for word in _PERSON["bare"]}  # "im", but "hes"
 _OWNING: Final = frozenset({"my", "our"})
 _BETWEEN: Final = 2  # words between "my" and the person: "my best friend", "my dear old mother"
-
-
 _SUBJECT: Final = 3  # words at the start among which the subject of a sentence without a first person stands
 
 
@@ -30,17 +29,35 @@ def own(sentence: str) -> bool:
     that "my sister cannot sleep" is about the sister. People leave out "I": without any first person, others
     count only at the start ("texted my ex again" is about the writer).
     """
-    words = [word.partition("'")[0] for word in words_of(straight(sentence).lower())]
-    first = 0
+    words = _words_without_endings(sentence)
+    firsts = 0
     mentions = []  # the places of other people
     for place, word in enumerate(words):
-        is_first = _BARE.get(word)
-        if is_first is False or word in OTHERS or word in PEOPLE:
+        if _is_other_person(word):
             mentions.append(place)
-        elif word in _OWNING and not PEOPLE.isdisjoint(words[place + 1 : place + 2 + _BETWEEN]):
+        elif _belongs_to_person(words, place):
             continue
-        elif is_first or word in FIRST:
-            first += 1
-    if first == 0:
+        elif word in FIRST or _BARE.get(word):
+            firsts += 1
+    if firsts == 0:
         return not mentions or mentions[0] >= _SUBJECT
-    return first >= len(mentions)
+    return firsts >= len(mentions)
+
+
+def _words_without_endings(sentence: str) -> list[str]:
+    """The words of a sentence in lower case, each up to its apostrophe: "I'm" and "I've" are "i"."""
+    lower = straight(sentence).lower()
+    return [word.partition("'")[0] for word in words_of(lower)]
+
+
+def _is_other_person(word: str) -> bool:
+    """Whether a word is a pronoun or a noun of another person, or a pronoun run together: "hes"."""
+    return word in OTHERS or word in PEOPLE or _BARE.get(word) is False
+
+
+def _belongs_to_person(words: list[str], place: int) -> bool:
+    """Whether the word at this place owns a person: "my" in "my best friend"."""
+    if words[place] not in _OWNING:
+        return False
+    following = words[place + 1 : place + 2 + _BETWEEN]
+    return not PEOPLE.isdisjoint(following)

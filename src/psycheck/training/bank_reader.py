@@ -7,7 +7,7 @@ is trained twice: the mean of the first reader and a regression on frozen vector
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -28,7 +28,13 @@ from psycheck.models.hf import HfEncoder
 from psycheck.models.opening import open_encoder
 from psycheck.scoring.vectors import vectors_of
 from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, read_tokens
-from psycheck.symptoms.bank_sentences import Labelled, drawn_frames, drawn_lists, drawn_pairs, read_bank
+from psycheck.symptoms.bank_sentences import (
+    Labelled,
+    drawn_frames,
+    drawn_lists,
+    drawn_pairs,
+    read_bank,
+)
 from psycheck.symptoms.graph import read_graph
 from psycheck.text.clean import split_sentences
 
@@ -39,7 +45,10 @@ _WARM_UP: Final = 0.1  # the share of steps in which the rate rises
 _LEAST_RATE: Final = 0.02  # of the largest one, at the end
 _CLOSE: Final = 0.25  # the probability, by a regression that did not see a sentence, from which it is close
 _FOLDS: Final = 5
+_READ_AT_ONCE: Final = 64  # sentences in a batch outside of training
 _REGRESSION_STEPS: Final = 300
+_SCALE: Final = 10  # vectors of length 1 are too short for a regression of so few steps
+_LORA_SCALE: Final = 2.0  # LoRA's usual alpha of 16 over a rank of 8
 _START_LOGIT: Final = -2.0  # symptoms are rare: a new layer starts from there
 
 
@@ -82,16 +91,20 @@ class _Learner:
         )
         inputs = {key: tokens[key] for key in tokens if key in self.encoder.inputs}
         states = self.encoder.network(**inputs).last_hidden_state
-        kept = torch.nn.functional.dropout(states, _DROPOUT, training=torch.is_grad_enabled())
-        logits: Tensor = read_tokens(kept, inputs["attention_mask"], self.layer)
+        # Gradients are taken in training only, so they say whether states are to be dropped.
+        is_training = torch.is_grad_enabled()
+        dropped = torch.nn.functional.dropout(states, _DROPOUT, training=is_training)
+        logits: Tensor = read_tokens(dropped, inputs["attention_mask"], self.layer)
         return logits
 
     def probabilities(self, texts: Sequence[str]) -> FloatArray:
         """The probabilities of texts, (n, 2k)."""
-        values = np.empty((len(texts), len(self.layer["mean.bias"])))
+        outputs = len(self.layer["mean.bias"])
+        values = np.empty((len(texts), outputs))
         with torch.no_grad():
-            for rows in _batches(texts, 64):
-                values[rows] = self.logits([texts[row] for row in rows]).sigmoid().double().numpy()
+            for rows in _batches(texts, _READ_AT_ONCE):
+                logits = self.logits([texts[row] for row in rows])
+                values[rows] = logits.sigmoid().double().numpy()
         return values
 
 
@@ -112,15 +125,30 @@ def train_bank_reader(
         labelled = _with_drawn(_close_ones_unknown(bank, vectors), symptoms, recipe)
         learner = _train(recipe, labelled, progress)
         if unlabelled:
-            soft = _soft_targets(learner, frozen, labelled, unlabelled)
+            soft = _soft_targets(
+                learner=learner,
+                frozen=frozen,
+                labelled=labelled,
+                unlabelled=unlabelled,
+            )
             learner = _train(recipe, labelled + soft, progress)
 
     figures = _figures(learner, read_bank("test", symptoms))
-    _write(learner, recipe, symptoms, folder, figures)
+    _write(
+        learner=learner,
+        recipe=recipe,
+        symptoms=symptoms,
+        folder=folder,
+        figures=figures,
+    )
     return figures
 
 
-def sentences_to_learn(posts: Sequence[str], most: int, seed: int) -> list[str]:
+def sentences_to_learn(
+    posts: Sequence[str],
+    most: int,
+    seed: int,
+) -> list[str]:
     """At most so many distinct sentences of posts, drawn at random: those that the second training reads."""
     sentences = [sentence for post in posts for sentence in split_sentences(post)]
     distinct = list(dict.fromkeys(sentences))
@@ -129,6 +157,7 @@ def sentences_to_learn(posts: Sequence[str], most: int, seed: int) -> list[str]:
 
 
 def _open(recipe: BankRecipe) -> HfEncoder:
+    """The encoder to start from; another kind of model is refused."""
     # Word vectors are refused before they are read: their files can be large.
     is_network = not recipe.start.startswith("vectors:")
     encoder = open_encoder(recipe.start, max_length=WINDOW) if is_network else None
@@ -156,35 +185,46 @@ def _close_ones_unknown(bank: Labelled, vectors: FloatArray) -> Labelled:
     is_close = (likely > _CLOSE) & (bank.mentioned == 0) & has_symptom
     holds = bank.present.any(axis=1, keepdims=True)
     return Labelled(
-        bank.texts,
-        np.where(is_close, np.nan, bank.mentioned),
-        np.where(is_close & holds, np.nan, bank.present),
+        texts=bank.texts,
+        mentioned=np.where(is_close, np.nan, bank.mentioned),
+        # Where nothing of a sentence holds, what it may mention besides does not hold either.
+        present=np.where(is_close & holds, np.nan, bank.present),
     )
 
 
 def _regression(vectors: FloatArray, targets: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Logistic regressions of all targets, (n, k), on vectors of length 1, as one function."""
     torch.manual_seed(0)
-    features = torch.tensor(vectors, dtype=torch.float32) * 10
-    known = ~torch.tensor(targets, dtype=torch.float32).isnan()
-    wanted = torch.tensor(targets, dtype=torch.float32).nan_to_num(0)
+    features = torch.tensor(vectors, dtype=torch.float32) * _SCALE
+    labels = torch.tensor(targets, dtype=torch.float32)
     linear = torch.nn.Linear(features.shape[1], targets.shape[1])
-    steps = torch.optim.AdamW(linear.parameters(), lr=0.05, weight_decay=0.05)
+    optimizer = torch.optim.AdamW(linear.parameters(), lr=0.05, weight_decay=0.05)
     for _ in range(_REGRESSION_STEPS):
-        losses = binary_cross_entropy_with_logits(linear(features), wanted, reduction="none")
-        steps.zero_grad()
-        (losses * known).sum(1).mean().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        steps.step()
+        loss = _loss(linear(features), labels)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        optimizer.step()
 
-    def probabilities(others: FloatArray) -> FloatArray:
+    def probabilities(new_vectors: FloatArray) -> FloatArray:
         with torch.no_grad():
-            logits = linear(torch.tensor(others, dtype=torch.float32) * 10)
+            logits = linear(torch.tensor(new_vectors, dtype=torch.float32) * _SCALE)
         return np.asarray(logits.sigmoid().double().numpy())
 
     return probabilities
 
 
-def _with_drawn(bank: Labelled, symptoms: Sequence[str], recipe: BankRecipe) -> Labelled:
+def _loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """The mean over texts of the cross-entropy of their labels, (n, k); a NaN label adds nothing."""
+    is_known = ~labels.isnan()
+    losses = binary_cross_entropy_with_logits(logits, labels.nan_to_num(0), reduction="none")
+    return (losses * is_known).sum(1).mean()
+
+
+def _with_drawn(
+    bank: Labelled,
+    symptoms: Sequence[str],
+    recipe: BankRecipe,
+) -> Labelled:
     """The bank and what is drawn from it: lists, sentences in longer ones, and pairs."""
     lists = drawn_lists(symptoms, recipe.lists, recipe.seed)
     frames = drawn_frames(bank, recipe.frames, recipe.seed)
@@ -193,7 +233,10 @@ def _with_drawn(bank: Labelled, symptoms: Sequence[str], recipe: BankRecipe) -> 
 
 
 def _soft_targets(
-    learner: _Learner, frozen: HfEncoder, labelled: Labelled, unlabelled: Sequence[str]
+    learner: _Learner,
+    frozen: HfEncoder,
+    labelled: Labelled,
+    unlabelled: Sequence[str],
 ) -> Labelled:
     """What two readers make of unlabelled sentences: the mean of their probabilities."""
     texts = list(unlabelled)
@@ -205,20 +248,28 @@ def _soft_targets(
     return Labelled(texts, mentioned, present)
 
 
-def _train(recipe: BankRecipe, labelled: Labelled, progress: Progress) -> _Learner:
+def _train(
+    recipe: BankRecipe,
+    labelled: Labelled,
+    progress: Progress,
+) -> _Learner:
     """Train the small matrices and the layer on labelled sentences."""
     torch.manual_seed(recipe.seed)
     learner = _learner(recipe, labelled.mentioned.shape[1])
-    targets = torch.tensor(np.hstack([labelled.mentioned, labelled.present]), dtype=torch.float32)
+    marks = np.hstack([labelled.mentioned, labelled.present])
+    labels = torch.tensor(marks, dtype=torch.float32)
+    matrices = list(learner.matrices.values())
+    layer = list(learner.layer.values())
+    # The layer starts from nothing and must move further than an encoder that can read already.
     groups = [
-        {"params": list(learner.matrices.values()), "lr": recipe.rate},
-        {"params": list(learner.layer.values()), "lr": recipe.layer_rate},
+        {"params": matrices, "lr": recipe.rate},
+        {"params": layer, "lr": recipe.layer_rate},
     ]
-    steps = torch.optim.AdamW(groups, weight_decay=0.01)
-    batches_per_epoch = -(-len(labelled.texts) // recipe.batch)
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01)
+    sentences = len(labelled.texts)
     epochs = ceil(recipe.epochs)
-    total = epochs * batches_per_epoch
-    schedule = torch.optim.lr_scheduler.LambdaLR(steps, lambda step: _rate(step, total))
+    steps = epochs * ceil(sentences / recipe.batch)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
 
     chance = random.Random(recipe.seed)
     started = time.monotonic()
@@ -226,18 +277,17 @@ def _train(recipe: BankRecipe, labelled: Labelled, progress: Progress) -> _Learn
     for _ in range(epochs):
         for rows in _batches(labelled.texts, recipe.batch, chance):
             logits = learner.logits([labelled.texts[row] for row in rows])
-            wanted = targets[rows]
-            known = ~wanted.isnan()
-            losses = binary_cross_entropy_with_logits(logits, wanted.nan_to_num(0), reduction="none")
-            loss = (losses * known).sum(1).mean()
-
-            steps.zero_grad()
+            loss = _loss(logits, labels[rows])
+            optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-            torch.nn.utils.clip_grad_norm_([*learner.matrices.values(), *learner.layer.values()], 1.0)
-            steps.step()
+            # A batch of rare symptoms would otherwise throw small matrices far off.
+            torch.nn.utils.clip_grad_norm_([*matrices, *layer], 1.0)
+            optimizer.step()
             schedule.step()
+
             done += len(rows)
-            progress("training", done, epochs * len(labelled.texts), time.monotonic() - started)
+            seconds = time.monotonic() - started
+            progress("training", done, epochs * sentences, seconds)
     return learner
 
 
@@ -255,53 +305,79 @@ def _learner(recipe: BankRecipe, symptoms: int) -> _Learner:
     for parameter in network.parameters():
         parameter.requires_grad = False
 
-    layers = network.config.num_hidden_layers
-    upper = {str(number) for number in range(layers - recipe.upper, layers)}
     matrices: dict[str, Tensor] = {}
-    for name, module in network.named_modules():
-        is_linear = isinstance(module, torch.nn.Linear)
-        if is_linear and upper.intersection(name.split(".")):
-            down = torch.randn(recipe.rank, module.in_features) / module.in_features**0.5
-            up = torch.zeros(module.out_features, recipe.rank)
-            matrices[f"{name}.down"] = down.requires_grad_()
-            matrices[f"{name}.up"] = up.requires_grad_()
-            module.register_forward_hook(_changed_by(matrices[f"{name}.down"], matrices[f"{name}.up"]))
+    for name, module in _upper_modules(network, recipe.upper):
+        down = torch.randn(recipe.rank, module.in_features) / module.in_features**0.5
+        # Zeros: the network starts as it is.
+        up = torch.zeros(module.out_features, recipe.rank)
+        matrices[f"{name}.down"] = down.requires_grad_()
+        matrices[f"{name}.up"] = up.requires_grad_()
+        module.register_forward_hook(_changed_by(down, up))
 
     width = network.config.hidden_size
+    outputs = 2 * symptoms
     layer = {
-        "mean.weight": torch.zeros(2 * symptoms, width),
-        "mean.bias": torch.full((2 * symptoms,), _START_LOGIT),
-        "token.weight": torch.zeros(2 * symptoms, width),
-        "token.bias": torch.zeros(2 * symptoms),
+        "mean.weight": torch.zeros(outputs, width),
+        "mean.bias": torch.full((outputs,), _START_LOGIT),
+        "token.weight": torch.zeros(outputs, width),
+        "token.bias": torch.zeros(outputs),
     }
-    return _Learner(encoder, matrices, {name: tensor.requires_grad_() for name, tensor in layer.items()})
+    for tensor in layer.values():
+        tensor.requires_grad_()
+    return _Learner(encoder, matrices, layer)
+
+
+def _upper_modules(network: Any, upper: int) -> Iterator[tuple[str, torch.nn.Linear]]:
+    """The linear modules of the uppermost layers, with their names."""
+    layers = network.config.num_hidden_layers
+    numbers = {str(number) for number in range(layers - upper, layers)}
+    for name, module in network.named_modules():
+        # "encoder.layer.5.attention.self.query": one of the steps is the number of the layer.
+        is_upper = not numbers.isdisjoint(name.split("."))
+        if is_upper and isinstance(module, torch.nn.Linear):
+            yield name, module
 
 
 def _changed_by(down: Tensor, up: Tensor) -> Any:
     """A hook that adds to the output of a linear module what its small matrices make of the input."""
 
-    def changed(_: Any, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        # Twice: LoRA's usual alpha of 16 over a rank of 8.
-        return output + 2 * (inputs[0] @ down.T) @ up.T
+    def changed(
+        _: Any,
+        inputs: tuple[Tensor, ...],
+        output: Tensor,
+    ) -> Tensor:
+        change = _LORA_SCALE * (inputs[0] @ down.T) @ up.T
+        return output + change
 
     return changed
 
 
-def _batches(texts: Sequence[str], size: int, chance: random.Random | None = None) -> list[list[int]]:
+def _batches(
+    texts: Sequence[str],
+    size: int,
+    chance: random.Random | None = None,
+) -> list[list[int]]:
     """The rows of batches of texts of similar length; drawn anew if chance is given."""
+    lengths = [len(text) for text in texts]
     order = list(range(len(texts)))
     if chance is None:
-        order.sort(key=lambda row: len(texts[row]))
-        return [order[start : start + size] for start in range(0, len(order), size)]
+        order.sort(key=lengths.__getitem__)
+        return _cut(order, size)
 
     chance.shuffle(order)
     batches = []
-    span = 16 * size  # long enough to find neighbours of similar length, short enough to stay random
-    for start in range(0, len(order), span):
-        rows = sorted(order[start : start + span], key=lambda row: len(texts[row]))
-        batches += [rows[first : first + size] for first in range(0, len(rows), size)]
+    # Long enough to find neighbours of similar length, short enough to stay random.
+    for span in _cut(order, 16 * size):
+        span.sort(key=lengths.__getitem__)
+        batches += _cut(span, size)
     chance.shuffle(batches)
     return batches
+
+
+def _cut(rows: list[int], size: int) -> list[list[int]]:
+    """Rows in pieces of this size; the last one may be shorter."""
+    starts = range(0, len(rows), size)
+    return [rows[start : start + size] for start in starts]
 
 
 def _figures(learner: _Learner, test: Labelled) -> dict[str, float]:
@@ -309,9 +385,11 @@ def _figures(learner: _Learner, test: Labelled) -> dict[str, float]:
     from sklearn.metrics import average_precision_score
 
     mentioned, present = np.hsplit(learner.probabilities(test.texts), 2)
+    precision_of_mentioned = average_precision_score(test.mentioned.ravel(), mentioned.ravel())
+    precision_of_present = average_precision_score(test.present.ravel(), present.ravel())
     return {
-        "mentioned": float(average_precision_score(test.mentioned.ravel(), mentioned.ravel())),
-        "present": float(average_precision_score(test.present.ravel(), present.ravel())),
+        "mentioned": float(precision_of_mentioned),
+        "present": float(precision_of_present),
     }
 
 
@@ -325,7 +403,8 @@ def _write(
     """Write the matrices and the layer, in half precision, and the card without thresholds."""
     tensors = {}
     for name, tensor in (*learner.matrices.items(), *learner.layer.items()):
-        scale = 2.0 if name.endswith(".up") else 1.0
+        # Whoever reads the file adds what the matrices make, without a scale.
+        scale = _LORA_SCALE if name.endswith(".up") else 1.0
         tensors[name] = (tensor.detach() * scale).half().contiguous()
     with written(folder / READER_FILE) as part:
         save_file(tensors, part)
