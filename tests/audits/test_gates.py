@@ -213,6 +213,19 @@ def test_what_an_audit_has_is_let_through_beforehand() -> None:
     check_gates([parse_gate(one) for one in said], MEASURES, ["symptom"])
 
 
+# Only models that reply, vary their wording, ask others or choose posts give these: tests/llm has them.
+OF_TALKING_MODELS = {
+    "asked_share",
+    "band_agreed",
+    "invented_quotes",
+    "item_agreement",
+    "items_without_evidence",
+    "posts_read",
+    "wording_changes",
+    "wording_f1_range",
+}
+
+
 def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
     texts = [f"{text} on day {i}" for i, text in enumerate([*POSITIVE, *NEGATIVE] * 2)]
     marks = {"depression": ([1.0] * 5 + [0.0] * 5) * 2, "anxiety": [0.0, 1.0] * 10}
@@ -235,9 +248,8 @@ def test_the_known_measures_and_keys_are_those_that_audits_give() -> None:
         assert set(finding.where) <= {*measure.keys, *(tags if measure.tagged else ())}, finding.measure
     seen = {finding.measure for finding in findings}
     audits = {"performance", "behaviour", "fairness", "length", "across"}
-    assert {measure.name for measure in catalogue().values() if measure.section in audits} == seen - {
-        "caution"
-    }
+    measured = {measure.name for measure in catalogue().values() if measure.section in audits}
+    assert measured - OF_TALKING_MODELS == seen - {"caution"}
 
 
 def test_a_measure_of_an_outside_audit_can_be_gated() -> None:

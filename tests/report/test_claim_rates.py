@@ -8,7 +8,7 @@ import claims
 from claims import FALSE, INERT, KINDS, LEAKED, NULL, SHORTCUT, Design, Kind, audited
 from psycheck.report.headlines import praises
 
-SEED = 80_000_000  # neither tuned on nor reported; 1 to 2 % of all seeds raise a false alarm, this one none
+SEED = 80_000_000  # neither tuned on nor reported
 SMALL = Design("120 texts", texts=120, checks=True)
 FIRST = {
     "sound": "performance.better",
@@ -40,13 +40,19 @@ def test_the_verdict_begins_with_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("kind", FALSE, ids=[kind.name for kind in FALSE])
-def test_a_model_is_hardly_ever_blamed_or_praised_for_nothing(kind: Kind) -> None:
-    """At most one of eight audits claims what is not so: at a rate of 2 % two do once in a hundred."""
+def test_a_model_is_not_blamed_or_praised_for_nothing(kind: Kind) -> None:
+    """Of eight audits with fixed seeds none claims what is not so.
+
+    Chance allows some: with 240 other seeds each, something false was said of 6 sound models (2.5 %), of 11
+    without skill (4.6 %, by eleven rules together), of 6 moved by any edit, and of none of the other 720. At
+    4.6 % at least one of eight has it in 1 - 0.954^8 = 31 % of all choices of seeds, at 2.5 % in 18 %.
+    If a change of the statistics makes one fail here, measure its rate before anything else.
+    """
     printed: Counter[str] = Counter()
     for number in range(8):
         rules = {claim.rule for claim in audited(kind, SMALL, SEED + 1_000 * number)}
         printed.update(rules & set(FALSE[kind]))
-    assert printed.total() <= 1, printed
+    assert printed == Counter()
 
 
 @pytest.mark.parametrize("kind", [NULL, INERT, LEAKED, SHORTCUT], ids=lambda kind: kind.name)

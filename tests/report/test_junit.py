@@ -78,3 +78,16 @@ def test_titles_with_markup_and_control_characters_stay_well_formed() -> None:
         junit(Run({}, {}, Findings([Finding("pass_rate", 1.0, 3, (0.4, 1.0), where)]))).encode()
     )
     assert next(root.iter("testcase")).get("name") == 'T1 adds: <b>"&\ufffd\ufffd'
+
+
+def test_the_scoring_time_of_a_model_is_shared_out_by_cases() -> None:
+    def check(name: str, n: int) -> Finding:
+        where = {"model": "m", "corpus": "c", "suite": "s", "check": name, "title": ""}
+        return Finding("pass_rate", 1.0, n, (0.4, 1.0), where)
+
+    run = Run({}, {"texts": {"m": {"seconds": 6.0}}}, Findings([check("T1", 10), check("T2", 30)]))
+    root = Xml.fromstring(junit(run).encode())
+    times = {case.get("name"): float(case.get("time", "")) for case in root.iter("testcase")}
+    assert times == {"T1": 1.5, "T2": 4.5}
+    assert float(root.get("time", "")) == 6.0
+    assert float(root[0].get("time", "")) == 6.0

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal
 
 from psycheck.core.errors import BadInput, nearest
 from psycheck.io.settings import AT_LEAST_0, AT_LEAST_1, Limit, read_settings, read_toml, wrong
+from psycheck.io.toml import parse_toml
 from psycheck.symptoms.graph import Graph, Symptom, read_graph
 from psycheck.symptoms.scales import Text, Word
 
@@ -161,7 +162,7 @@ def parse_project(text: str, place: str = "", *, own_graph: bool = False) -> Pro
             allowed=f"at most {LARGEST:,} bytes",
         )
     try:
-        raw: Mapping[str, Any] = tomllib.loads(text)
+        raw: Mapping[str, Any] = parse_toml(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(
             f"the project is not valid TOML: {error}",

@@ -22,7 +22,7 @@ from psycheck.statistics.clustered import (
     effective_share,
     ratio_interval,
 )
-from psycheck.statistics.group_rates import Rate, paired_difference, score_shift
+from psycheck.statistics.group_rates import Rate, Shift, paired_difference, score_shift
 from psycheck.statistics.intervals import UNKNOWN
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
@@ -33,6 +33,7 @@ PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
 UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
 FEMALE, MALE = "female", "male"
 EXAMPLES = 50
+_PLACE = ("model", "corpus", "label")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +62,14 @@ def pair_texts(corpus: Corpus, scope: Scope) -> Iterator[str]:
     edit = swap(scope)
     for text in corpus.texts:
         edited = edit(text)
-        if _makes_pair(edited):
-            yield text
-            yield edited.text
-            neutral = placebo(text, edited)
-            if neutral.spans:
-                yield neutral.text
+        if not _makes_pair(edited):
+            continue
+        yield text
+        yield edited.text
+
+        neutral = placebo(text, edited)
+        if neutral.spans:
+            yield neutral.text
 
 
 def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
@@ -77,15 +80,20 @@ def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
     for piece in corpus.slices():
         slices.append(_pairs_of_slice(piece, start, scores, scope, edit))
         start += len(piece)
-    columns = {
-        column.name: np.concatenate([getattr(pairs, column.name) for pairs in slices])
-        for column in fields(Pairs)
-    }
+
+    columns = {}
+    for column in fields(Pairs):
+        parts = [getattr(pairs, column.name) for pairs in slices]
+        columns[column.name] = np.concatenate(parts)
     return Pairs(**columns)
 
 
 def _pairs_of_slice(
-    piece: Corpus, start: int, scores: Scores, scope: Scope, edit: Callable[[str], Edited]
+    piece: Corpus,
+    start: int,
+    scores: Scores,
+    scope: Scope,
+    edit: Callable[[str], Edited],
 ) -> Pairs:
     """The pairs of a slice that begins at row `start` of the corpus."""
     texts = piece.texts
@@ -94,20 +102,35 @@ def _pairs_of_slice(
     undecided = [row for row, swapped in enumerate(edited) if swapped.undecided]
 
     paired_texts = [texts[row] for row in rows]
+    undecided_texts = [texts[row] for row in undecided]
+    besides = [names_besides(text, scope) for text in paired_texts]
     swapped = [edited[row] for row in rows]
+    swapped_texts = [counterpart.text for counterpart in swapped]
+
     neutral = [placebo(texts[row], edited[row]) for row in rows]
-    neutral_scores = scores.of([placebo_text.text for placebo_text in neutral])
+    neutral_texts = [counterpart.text for counterpart in neutral]
+    neutral_scores = scores.of(neutral_texts)
+    # Without a word that was replaced and read, the placebo is the text itself.
+    has_placebo = _seen(neutral, scores)
+    neutral_scores = np.where(has_placebo[:, None], neutral_scores, np.nan)
+
     return Pairs(
         rows=np.array(rows, np.int64) + start,
         undecided=np.array(undecided, np.int64) + start,
-        gender=np.array([gender_of(text, scope) for text in paired_texts], "U6"),
-        gender_undecided=np.array([gender_of(texts[row], scope) for row in undecided], "U6"),
-        besides=np.array([names_besides(text, scope) for text in paired_texts], np.bool_),
+        gender=_genders(paired_texts, scope),
+        gender_undecided=_genders(undecided_texts, scope),
+        besides=np.array(besides, np.bool_),
         seen=_seen(swapped, scores),
         before=scores.of(paired_texts),
-        after=scores.of([counterpart.text for counterpart in swapped]),
-        placebo=np.where(_seen(neutral, scores)[:, None], neutral_scores, np.nan),
+        after=scores.of(swapped_texts),
+        placebo=neutral_scores,
     )
+
+
+def _genders(texts: Sequence[str], scope: Scope) -> NDArray[np.str_]:
+    """The gender that each text names, (m,)."""
+    genders = [gender_of(text, scope) for text in texts]
+    return np.array(genders, "U6")
 
 
 def _makes_pair(edited: Edited) -> bool:
@@ -118,9 +141,10 @@ def _makes_pair(edited: Edited) -> bool:
 def _seen(edited: Sequence[Edited], scores: Scores) -> NDArray[np.bool_]:
     """Whether the model read at least one swapped word, (m,)."""
     read = scores.read([edit.text for edit in edited])
-    seen = [
-        any(end <= characters for _, end in edit.spans) for edit, characters in zip(edited, read, strict=True)
-    ]
+    seen = []
+    for edit, characters in zip(edited, read, strict=True):
+        was_read = [end <= characters for _, end in edit.spans]
+        seen.append(any(was_read))
     return np.array(seen, np.bool_)
 
 
@@ -141,10 +165,13 @@ class JudgedPairs:
     @property
     def outcome(self) -> NDArray[np.int8]:
         """A pair passes where both wordings are decided alike, (m,)."""
-        state = np.where(self.decided_before != self.decided_after, FAILED, PASSED).astype(np.int8)
-        state[np.isnan(self.before) | np.isnan(self.after)] = UNANSWERED
-        state[~self.pairs.seen] = UNSEEN
-        return state
+        is_flipped = self.decided_before != self.decided_after
+        is_unanswered = np.isnan(self.before) | np.isnan(self.after)
+        outcome = np.where(is_flipped, FAILED, PASSED).astype(np.int8)
+        outcome[is_unanswered] = UNANSWERED
+        # Last: of a word that the model did not read, no answer tells anything.
+        outcome[~self.pairs.seen] = UNSEEN
+        return outcome
 
     def findings(self, corpus: Corpus, where: Mapping[str, str], *, among: int = 1) -> Iterator[Finding]:
         """Flips with their ledger, those by the placebo, the mean shift, and the rates of both wordings.
@@ -161,14 +188,23 @@ class JudgedPairs:
         counts["named_besides"] = int(np.sum(judged & self.pairs.besides))
         counts["units"] = units.count
 
+        is_flipped = outcome == FAILED
         flips = Rate(counts["failed"], int(judged.sum()))
-        interval = ratio_interval(outcome[judged] == FAILED, np.ones(flips.n), units)
+        interval = ratio_interval(is_flipped[judged], np.ones(flips.n), units)
         examples = ids.gather(self._furthest_flips(outcome)).to_list()
         yield measured_rate("flip_rate", flips, where, counts, examples, interval)
-        yield from self._placebo_findings(judged, outcome == FAILED, where, among)
+        # A model may flip at any edit: what the placebo flips is no effect of gender.
+        yield from self._placebo_findings(judged, is_flipped, where, among)
 
         shift = score_shift(self.after[judged], self.before[judged], units)
-        yield _with_spread("score_shift", shift.size, shift.n, shift.size_interval, where)
+        yield _with_spread(
+            "score_shift",
+            shift.size,
+            shift.n,
+            shift.size_interval,
+            where,
+        )
+        # A text that names both genders has no female and no male wording.
         yield from self._wordings(judged & has_one_gender, ids, where, among)
 
     def _ledger(self, outcome: NDArray[np.int8], *, texts: int) -> dict[str, int]:
@@ -176,31 +212,43 @@ class JudgedPairs:
         undecided = len(self.pairs.undecided)
         outcomes = np.bincount(outcome, minlength=len(OUTCOMES))
         counts = {"generated": texts - undecided}
-        counts |= {name: int(outcomes[number]) for number, name in enumerate(OUTCOMES)}
+        counts |= dict(zip(OUTCOMES, outcomes.tolist(), strict=True))
         counts["unchanged"] = counts["generated"] - len(outcome)
         counts["undecided"] = undecided
         return counts
 
     def _furthest_flips(self, outcome: NDArray[np.int8]) -> NDArray[np.int64]:
         """The rows of the flipped texts whose scores moved furthest, these first."""
-        order = np.argsort(-np.abs(self.after - self.before), kind="stable")
+        distance = np.abs(self.after - self.before)
+        order = np.argsort(-distance, kind="stable")
         flipped = order[outcome[order] == FAILED]
-        rows: NDArray[np.int64] = self.pairs.rows[flipped[:EXAMPLES]]
+        examples = flipped[:EXAMPLES]
+        rows: NDArray[np.int64] = self.pairs.rows[examples]
         return rows
 
     def _placebo_findings(
-        self, judged: BoolArray, flipped: BoolArray, where: Mapping[str, str], among: int
+        self,
+        judged: BoolArray,
+        flipped: BoolArray,
+        where: Mapping[str, str],
+        among: int,
     ) -> Iterator[Finding]:
         """Flips by the placebo, and how many more the swap of the same texts makes."""
         compared = judged & ~np.isnan(self.placebo)
-        placebo_flipped = (self.decided_before != self.decided_placebo)[compared]
+        is_flipped_by_placebo = self.decided_before != self.decided_placebo
+        placebo_flipped = is_flipped_by_placebo[compared]
         n = len(placebo_flipped)
         units = self.clusters.at(compared)
         counts = {"without_placebo": int(np.sum(judged & ~compared)), "units": units.count}
 
-        flips = Rate(int(placebo_flipped.sum()), n)
-        interval = ratio_interval(placebo_flipped, np.ones(n), units)
-        yield measured_rate("placebo_flip_rate", flips, where, counts, [], interval)
+        yield measured_rate(
+            "placebo_flip_rate",
+            Rate(int(placebo_flipped.sum()), n),
+            where,
+            counts,
+            [],
+            ratio_interval(placebo_flipped, np.ones(n), units),
+        )
         excess = paired_difference(flipped[compared], placebo_flipped, units)
         gap = paired_gap(flipped[compared], placebo_flipped, units, among=among)
         yield from difference("flip_excess", excess, where, counts, gap=gap)
@@ -212,97 +260,150 @@ class JudgedPairs:
         rows = self.pairs.rows[pairs]
         clusters = self.clusters.at(pairs)
         is_female_first = self.pairs.gender[pairs] == FEMALE
-        decided_1 = {
-            FEMALE: np.where(is_female_first, self.decided_before[pairs], self.decided_after[pairs]) == 1,
-            MALE: np.where(is_female_first, self.decided_after[pairs], self.decided_before[pairs]) == 1,
-        }
-        yes, no = classes(self.truth[rows])
-        everyone = np.ones(len(rows), bool)
+        decided_before = self.decided_before[pairs]
+        decided_after = self.decided_after[pairs]
+        female_decided_1 = np.where(is_female_first, decided_before, decided_after) == 1
+        male_decided_1 = np.where(is_female_first, decided_after, decided_before) == 1
+        annotated_1, annotated_0 = classes(self.truth[rows])
 
+        decided_1 = {FEMALE: female_decided_1, MALE: male_decided_1}
         for wording, positive in decided_1.items():
-            here = {**where, "group": wording}
-            missed_ids = ids.gather(rows[yes & ~positive][:EXAMPLES]).to_list()
-            for measure, hits, out_of, examples in (
-                ("fnr", yes & ~positive, yes, missed_ids),
-                ("fpr", no & positive, no, []),
-                ("positive_rate", positive, everyone, []),
-            ):
-                rate = Rate(int(hits.sum()), int(out_of.sum()))
-                interval = ratio_interval(hits, out_of, clusters)
-                yield counted_rate(measure, rate, here, examples, interval=interval)
+            missed_rows = rows[annotated_1 & ~positive]
+            yield from _wording_rates(
+                positive,
+                annotated_1,
+                annotated_0,
+                clusters,
+                where={**where, "group": wording},
+                missed_ids=ids.gather(missed_rows[:EXAMPLES]).to_list(),
+            )
 
         versus = {**where, "group": FEMALE, "versus": MALE}
-        yield from _compared_decisions(decided_1[FEMALE], decided_1[MALE], yes, clusters, versus, among=among)
+        yield from _compared_decisions(
+            female_decided_1,
+            male_decided_1,
+            annotated_1,
+            clusters,
+            versus,
+            among=among,
+        )
         yield from self._score_differences(pairs, is_female_first, clusters, versus)
 
     def _score_differences(
-        self, pairs: BoolArray, is_female_first: BoolArray, clusters: Clusters, where: Mapping[str, str]
+        self,
+        pairs: BoolArray,
+        is_female_first: BoolArray,
+        clusters: Clusters,
+        where: Mapping[str, str],
     ) -> Iterator[Finding]:
         """How much higher the female wording scores; p is the larger of two.
 
         The wordings must differ, and the swap must do something else than the placebo of the same texts: a
         model that follows the length alone scores both alike, and is no model that follows gender.
         """
-        before, after, placebo = self.before[pairs], self.after[pairs], self.placebo[pairs]
+        before = self.before[pairs]
+        after = self.after[pairs]
+        neutral = self.placebo[pairs]
         female_scores = np.where(is_female_first, before, after)
         male_scores = np.where(is_female_first, after, before)
         shift = score_shift(female_scores, male_scores, clusters)
-        yield _with_spread("score_difference", shift.difference, shift.n, shift.interval, where)
+        yield _with_spread(
+            "score_difference",
+            shift.difference,
+            shift.n,
+            shift.interval,
+            where,
+        )
 
         # Both from the original on: from female to male, or back.
-        towards_female = np.where(is_female_first, placebo - after, after - placebo)
-        beyond = score_shift(towards_female, np.zeros(len(towards_female)), clusters)
-        same_way = shift.difference * beyond.difference > 0
-        p = max(shift.p, beyond.p) if same_way or math.isnan(beyond.p) else 1.0
-        if beyond.n < FEWEST or math.isnan(beyond.p):
-            p = math.nan
+        towards_female = np.where(is_female_first, neutral - after, after - neutral)
+        no_shift = np.zeros(len(towards_female))
+        beyond = score_shift(towards_female, no_shift, clusters)
+        p = _larger_p(shift, beyond)
         yield measured("score_difference_p", p, beyond.n, None, where, {"with_placebo": beyond.n})
 
     def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
         """One row per pair: id, gender of the text as written, outcome, scores; then the undecided texts."""
         pairs = self.pairs
         undecided = len(pairs.undecided)
-        outcome = np.concatenate([self.outcome.astype(np.int64), np.full(undecided, len(OUTCOMES))])
-        genders = [*pairs.gender.tolist(), *pairs.gender_undecided.tolist()]
-        place_columns = [
-            pl.lit(where[key]).cast(pl.Categorical).alias(key) for key in ("model", "corpus", "label")
-        ]
-        return pl.DataFrame(
+        rows = np.concatenate([pairs.rows, pairs.undecided])
+        genders = np.concatenate([pairs.gender, pairs.gender_undecided])
+
+        # An undecided text has the outcome behind the last one, and no scores.
+        outcome_names = pl.Series([*OUTCOMES, UNDECIDED])
+        outcomes_undecided = np.full(undecided, len(OUTCOMES))
+        outcomes = np.concatenate([self.outcome.astype(np.int64), outcomes_undecided])
+        before = pl.Series(self.before, dtype=pl.Float64)
+        after = pl.Series(self.after, dtype=pl.Float64)
+
+        table = pl.DataFrame(
             {
-                "id": corpus.table["id"].gather(np.concatenate([pairs.rows, pairs.undecided])),
-                "gender": pl.Series(genders, dtype=pl.String).cast(pl.Categorical),
-                "outcome": pl.Series([*OUTCOMES, UNDECIDED]).gather(outcome).cast(pl.Categorical),
-                "before": pl.Series(self.before, dtype=pl.Float64).extend_constant(None, undecided),
-                "after": pl.Series(self.after, dtype=pl.Float64).extend_constant(None, undecided),
+                "id": corpus.table["id"].gather(rows),
+                "gender": pl.Series(genders.tolist(), dtype=pl.String),
+                "outcome": outcome_names.gather(outcomes),
+                "before": before.extend_constant(None, undecided),
+                "after": after.extend_constant(None, undecided),
             }
-        ).select(*place_columns, pl.all())
+        )
+        place_columns = [pl.lit(where[key]).alias(key) for key in _PLACE]
+        in_order = table.select(*place_columns, pl.all())
+        return in_order.with_columns(pl.col(*_PLACE, "gender", "outcome").cast(pl.Categorical))
+
+
+def _wording_rates(
+    positive: BoolArray,
+    annotated_1: BoolArray,
+    annotated_0: BoolArray,
+    clusters: Clusters,
+    *,
+    where: Mapping[str, str],
+    missed_ids: list[str],
+) -> Iterator[Finding]:
+    """Misses, false alarms and positive decisions of one wording of the texts, all (m,)."""
+    all_texts = np.ones(len(positive), bool)
+    rates: tuple[tuple[str, BoolArray, BoolArray, list[str]], ...] = (
+        ("fnr", annotated_1 & ~positive, annotated_1, missed_ids),
+        ("fpr", annotated_0 & positive, annotated_0, []),
+        ("positive_rate", positive, all_texts, []),
+    )
+    for measure, hits, out_of, examples in rates:
+        rate = Rate(int(hits.sum()), int(out_of.sum()))
+        interval = ratio_interval(hits, out_of, clusters)
+        yield counted_rate(measure, rate, where, examples, interval=interval)
 
 
 def _compared_decisions(
     female: BoolArray,
     male: BoolArray,
-    yes: BoolArray,
+    annotated_1: BoolArray,
     clusters: Clusters,
     where: Mapping[str, str],
     *,
     among: int,
 ) -> Iterator[Finding]:
-    """The ratio of misses and the differences of both wordings' decisions, all (m,); `yes` is annotated 1."""
-    female_missed = yes & ~female
-    male_missed = yes & ~male
-    positives = int(yes.sum())
+    """The ratio of misses and the differences of both wordings' decisions, all (m,)."""
+    female_missed = annotated_1 & ~female
+    male_missed = annotated_1 & ~male
+    missed_by_any = female_missed | male_missed
+    positives = int(annotated_1.sum())
     yield miss_ratio(
         Rate(int(female_missed.sum()), positives),
         Rate(int(male_missed.sum()), positives),
         where,
         both=int(np.sum(female_missed & male_missed)),
-        share=effective_share(female_missed | male_missed, yes, clusters),
+        share=effective_share(missed_by_any, annotated_1, clusters),
     )
-    positives_units = clusters.at(yes)
-    opportunity = paired_difference(female[yes], male[yes], positives_units)
-    gap = paired_gap(female[yes], male[yes], positives_units, among=among)
+
+    # Of the texts annotated 1 alone: whom the model misses, not how often it says yes.
+    positive_units = clusters.at(annotated_1)
+    female_hits = female[annotated_1]
+    male_hits = male[annotated_1]
+    opportunity = paired_difference(female_hits, male_hits, positive_units)
+    gap = paired_gap(female_hits, male_hits, positive_units, among=among)
     yield from difference("equal_opportunity_difference", opportunity, where, gap=gap)
+
     parity = paired_difference(female, male, clusters)
+    # McNemar's test rests on the texts whose wordings are decided differently.
     counts = {
         "only_group": int(np.sum(female & ~male)),
         "only_versus": int(np.sum(male & ~female)),
@@ -319,11 +420,25 @@ def paired_gap(first: BoolArray, second: BoolArray, clusters: Clusters, *, among
     return difference_interval((first, ones), (second, ones), clusters, among=among)
 
 
+def _larger_p(shift: Shift, beyond: Shift) -> float:
+    """The larger p of the swap alone and of the swap beyond its placebo; 1 where they go different ways."""
+    # Few texts with a placebo cannot tell gender from length: no claim.
+    if beyond.n < FEWEST or math.isnan(beyond.p):
+        return math.nan
+    same_way = shift.difference * beyond.difference > 0
+    return max(shift.p, beyond.p) if same_way else 1.0
+
+
 def _with_spread(
-    measure: str, value: float, n: int, interval: tuple[float, float], where: Mapping[str, str]
+    measure: str,
+    value: float,
+    n: int,
+    interval: Interval,
+    where: Mapping[str, str],
 ) -> Finding:
     """A mean; without an interval it is flagged: no score moves, or too few texts or authors do."""
     finding = measured(measure, value, n, interval, where)
     if not finding.tested or finding.interval is not None:
         return finding
-    return replace(finding, flags=("too_few" if value else "no_spread",))
+    reason = "too_few" if value else "no_spread"
+    return replace(finding, flags=(reason,))

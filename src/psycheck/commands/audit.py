@@ -22,6 +22,7 @@ from psycheck.commands.audit_keywords import (
     with_scores_by_id,
 )
 from psycheck.commands.console import ProgressLine, print_notes, shown_progress
+from psycheck.commands.github import tell_github
 from psycheck.core.audit import Audit
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, counted
@@ -89,6 +90,7 @@ def audit_cli(
 
     run = _run_plan(complete_plan, inputs, explain_cache=explain_cache, quiet=quiet)
     print_audit(run, complete_plan.out or Path(), as_json=json_, quiet=quiet)
+    tell_github(run, "audit")
     raise typer.Exit(run.exit_code)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from psycheck.commands.console import print_notes, span
 from psycheck.core.errors import counted
+from psycheck.core.finding import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from psycheck.core.run import GateResult, Run
@@ -73,7 +74,7 @@ def _summary(run: "Run", folder: Path) -> dict[str, Any]:
     metrics = []
     for finding in run.findings:
         if finding.measure in _METRICS:
-            metric = json.loads(finding.as_json())
+            metric = finding.as_record()
             # Ids of cases are for the report; they would drown the figures here.
             metric.pop("examples", None)
             metrics.append(metric)
@@ -88,6 +89,7 @@ def _summary(run: "Run", folder: Path) -> dict[str, Any]:
         for gate in run.gates
     ]
     return {
+        "schema_version": SCHEMA_VERSION,
         "report": str(folder / "report.html"),
         "findings": str(folder / "findings.jsonl"),
         "texts": run.environment["texts"],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 import typer
 
 from psycheck.commands.options import with_flags
+from psycheck.core.finding import SCHEMA_VERSION
 from psycheck.core.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ def print_run(run: "Run", out: Path, lines: Iterable[str], *, as_json: bool, **m
     if as_json:
         # Notes are part of the JSON, so that programs get them without reading standard error.
         content = {
+            "schema_version": SCHEMA_VERSION,
             **more,
             "report": str(report),
-            "findings": [json.loads(finding.as_json()) for finding in run.findings],
+            "findings": [finding.as_record() for finding in run.findings],
             "notes": [with_flags(note) for note in run.notes],
         }
         typer.echo(json.dumps(content, indent=1, ensure_ascii=False))

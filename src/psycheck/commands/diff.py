@@ -14,6 +14,7 @@ import typer
 
 from psycheck.commands import options as opt
 from psycheck.commands.console import print_run
+from psycheck.commands.github import tell_github
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.finding import Findings
@@ -52,6 +53,7 @@ def diff_cli(
     headlines = [headline.sentence for headline in run.headlines]
     lines = _console_lines(run, headlines)
     print_run(run, out, lines, as_json=json_, verdict=run.verdict)
+    tell_github(run, "diff")
     raise typer.Exit(run.exit_code)
 
 

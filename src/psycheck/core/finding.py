@@ -17,6 +17,9 @@ from psycheck.core.measure import catalogue, catalogue_keys
 if TYPE_CHECKING:
     import polars as pl
 
+SCHEMA_VERSION = 1
+"""Of run.json, findings.jsonl and `--json`; grows when a key is renamed, removed or changes its type."""
+
 Interval = tuple[float, float]
 Row = list[Any]  # the cells of a flat table in the order of its columns
 _UNKNOWN: Interval = (math.nan, math.nan)
@@ -57,11 +60,15 @@ class Finding:
         return not math.isnan(self.value)
 
     def as_json(self) -> str:
-        """One line of findings.jsonl; NaN is written as null."""
+        """The finding as JSON; NaN is written as null."""
+        return json.dumps(self.as_record(), ensure_ascii=False, allow_nan=False)
+
+    def as_record(self) -> dict[str, Any]:
+        """The finding as a dictionary that JSON can hold."""
         interval = None
         if self.interval is not None:
             interval = [_number(end) for end in self.interval]
-        line: dict[str, Any] = {
+        record: dict[str, Any] = {
             "measure": self.measure,
             "value": _number(self.value),
             "n": self.n,
@@ -72,8 +79,8 @@ class Finding:
         }
         # Most findings have none, and files of older versions never name them.
         if self.flags:
-            line["flags"] = list(self.flags)
-        return json.dumps(line, ensure_ascii=False, allow_nan=False)
+            record["flags"] = list(self.flags)
+        return record
 
 
 def finding_of(line: str) -> Finding:
@@ -96,10 +103,11 @@ def finding_of(line: str) -> Finding:
 
 
 def write_jsonl(findings: Iterable[Finding], path: Path) -> None:
-    """Write findings, one per line."""
+    """Write findings, one per line, each with the version of its form: lines are often read one by one."""
     with path.open("w", encoding="utf-8") as file:
         for finding in findings:
-            file.write(finding.as_json() + "\n")
+            record = {"schema_version": SCHEMA_VERSION, **finding.as_record()}
+            file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def read_jsonl(path: Path) -> tuple[Finding, ...]:

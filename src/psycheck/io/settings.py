@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from psycheck.core.errors import BadInput, nearest, neighbours
+from psycheck.io.toml import parse_toml
 
 T = TypeVar("T")
 
@@ -78,7 +79,7 @@ _hints: Callable[[Any], dict[str, Any]] = cache(partial(get_type_hints, include_
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """Read a TOML file; `what` names it in errors ("plan", "suite")."""
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        return parse_toml(path.read_bytes().decode("utf-8"))
     except OSError as error:
         raise BadInput(
             what=f"cannot read the {what} file ({error.strerror})",

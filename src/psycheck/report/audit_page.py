@@ -14,6 +14,7 @@ from psycheck.core.finding import Finding, Findings
 from psycheck.core.headline import Headline
 from psycheck.core.registry import AUDITS
 from psycheck.core.run import Page, Run
+from psycheck.report.cards import cards, glance
 from psycheck.report.cases import case_groups, outcomes
 from psycheck.report.cautions import commands
 from psycheck.report.check_claims import checks_of
@@ -58,6 +59,8 @@ def render(run: Run) -> str:
     own_sections = [own_section(audit, run) for audit in run.own_audits]
     sections = [*_shipped_sections(unshown), *own_sections]
     groups = case_groups(shipped)
+    first_cards, more_cards = cards(run)
+    on_cards = "\n".join(card.remedy for card in (*first_cards, *more_cards))
     # The page allows only the script with this hash to run.
     script = file_text("report.js")
 
@@ -69,12 +72,15 @@ def render(run: Run) -> str:
         models=_names(shipped, "model", "models"),
         corpora=_names(shipped, "corpus", "corpora"),
         date=str(run.environment.get("date") or run.environment.get("finished") or ""),
-        headlines=headlines(run),
+        glance=glance(run),
+        cards=first_cards,
+        more_cards=more_cards,
         learned=learned(shipped),
         tested=_tested(shipped),
         untested=untested(shipped),
         cautions=cautions_shown,
-        commands=commands(cautions_shown),
+        # A command on a card is not shown twice.
+        commands=[command for command in commands(cautions_shown) if command not in on_cards],
         left_out=_left_out(run),
         sections=sections,
         blocks=blocks(UnshownFindings(shipped)),

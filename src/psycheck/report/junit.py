@@ -2,8 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from xml.etree import ElementTree as Xml
 
 from psycheck.core.finding import Finding
@@ -32,19 +32,21 @@ class _Case:
     finding: Finding
     value: str
     untested: str
+    seconds: float = 0.0
 
 
 def junit(run: Run) -> str:
     """One testcase per check, model and corpus, per finding of an own audit, and per gate.
 
-    Only what breaks a gate fails. The headlines are properties of a suite of their own.
+    Only what breaks a gate fails. The headlines are properties of a suite of their own. All texts of a model
+    are scored together: a check's time is the model's scoring time, shared out by the number of cases.
     """
     root = Xml.Element("testsuites", name="psycheck")
     broken_gates = _broken_gates(run.gates)
 
     if run.headlines:
         _add_headlines(_add_suite(root, "verdict"), run.headlines)
-    _add_checks(root, checks_of(without_own(run)), broken_gates)
+    _add_checks(root, checks_of(without_own(run)), broken_gates, _seconds_per_case(run))
     for audit in run.own_audits:
         suite = _add_suite(root, audit.name)
         for finding in run.findings.where(audit=audit.name):
@@ -72,16 +74,38 @@ def _count_outcomes(root: Xml.Element) -> None:
     for element in (*root, root):
         for attribute, tag in _COUNTED.items():
             element.set(attribute, str(len(element.findall(f".//{tag}"))))
+        times = [float(case.get("time", "0")) for case in element.iter("testcase")]
+        element.set("time", _seconds(sum(times)))
         # Errors of the run itself stop it before a report is written.
         element.set("errors", "0")
 
 
-def _add_checks(root: Xml.Element, checks: Sequence[Finding], broken_gates: BrokenGates) -> None:
+def _seconds_per_case(run: Run) -> dict[str, float]:
+    """The seconds that scoring took, per case of the checks, by model; cached scores took none."""
+    cases: Counter[str] = Counter()
+    for check in checks_of(without_own(run)):
+        cases[check.where.get("model", "")] += check.n
+
+    seconds = {}
+    for model, tally in run.environment.get("texts", {}).items():
+        if cases[model]:
+            seconds[model] = tally.get("seconds", 0.0) / cases[model]
+    return seconds
+
+
+def _add_checks(
+    root: Xml.Element,
+    checks: Sequence[Finding],
+    broken_gates: BrokenGates,
+    seconds_by_model: Mapping[str, float],
+) -> None:
     """One suite per model, corpus and suite of checks."""
     for place, findings in grouped(checks, by("model", "corpus", "suite")).items():
         suite = _add_suite(root, ".".join(part or "-" for part in place))
+        seconds = seconds_by_model.get(place[0] or "", 0.0)
         for case in _check_cases(findings):
-            _add_case(suite, case, broken_gates)
+            timed_case = replace(case, seconds=seconds * case.finding.n)
+            _add_case(suite, timed_case, broken_gates)
 
 
 def _check_cases(findings: Sequence[Finding]) -> Iterable[_Case]:
@@ -125,7 +149,7 @@ def _add_headlines(suite: Xml.Element, headlines: Iterable[Headline]) -> None:
 
 def _add_case(suite: Xml.Element, case: _Case, broken_gates: BrokenGates) -> None:
     finding = case.finding
-    element = _add_testcase(suite, case.name)
+    element = _add_testcase(suite, case.name, case.seconds)
     if gates := broken_gates.get(_identity(finding)):
         ids = "failing ids: " + ", ".join(finding.examples) if finding.examples else ""
         _add_failure(element, f"{case.value} breaks {'; '.join(gates)}", ids)
@@ -147,14 +171,14 @@ def _add_gates(suite: Xml.Element, gates: Iterable[GateResult]) -> None:
             Xml.SubElement(element, "system-out").text = _legal(lines)
 
 
-def _add_testcase(suite: Xml.Element, name: str) -> Xml.Element:
+def _add_testcase(suite: Xml.Element, name: str, seconds: float = 0.0) -> Xml.Element:
     classname = suite.get("name", "")
     return Xml.SubElement(
         suite,
         "testcase",
         name=_legal(name),
         classname=classname,
-        time="0",
+        time=_seconds(seconds),
     )
 
 
@@ -166,6 +190,11 @@ def _add_failure(case: Xml.Element, message: str, text: str) -> None:
         type="gate",
     )
     failure.text = _legal(text) or None
+
+
+def _seconds(seconds: float) -> str:
+    # Microseconds: a check of few cases takes less than a millisecond, and the sum should still be right.
+    return f"{seconds:.6f}"
 
 
 def _identity(finding: Finding) -> tuple[object, ...]:

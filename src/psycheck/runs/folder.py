@@ -15,7 +15,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import polars as pl
 
 from psycheck.core.errors import UNREADABLE, BadInput
-from psycheck.core.finding import Findings, finding_of, read_jsonl, write_csv, write_jsonl
+from psycheck.core.finding import SCHEMA_VERSION, Findings, finding_of, read_jsonl, write_csv, write_jsonl
 from psycheck.core.headline import Headline, read_headlines, write_headlines
 from psycheck.core.measure import Measure
 from psycheck.core.run import GateResult, OwnAudit, Run, Shown
@@ -173,6 +173,7 @@ def _outdated_files(run: Run, folder: Path, pages: Mapping[str, str]) -> list[Pa
 def _facts(run: Run, pages: Mapping[str, str]) -> dict[str, Any]:
     """The content of run.json."""
     return {
+        "schema_version": SCHEMA_VERSION,
         "plan": dict(run.plan),
         "environment": dict(run.environment),
         "notes": list(run.notes),
@@ -245,8 +246,9 @@ def open_run(folder: str | Path) -> Run:
 
 def _read_run(folder: Path) -> Run:
     """A run as its files have it; whatever is wrong with them is raised."""
-    findings = read_jsonl(folder / _FINDINGS)
     facts = json.loads((folder / "run.json").read_text("utf-8"))
+    _refuse_newer_schema(facts, folder)
+    findings = read_jsonl(folder / _FINDINGS)
     lines = (folder / "shown.jsonl").read_text("utf-8").splitlines()
     shown = [json.loads(line) for line in lines]
     json.dumps([facts, shown], ensure_ascii=False).encode()  # half a character cannot be written again
@@ -291,6 +293,19 @@ def _read_run(folder: Path) -> Run:
     from psycheck.runs.run_reader import readable
 
     return readable(run)
+
+
+def _refuse_newer_schema(facts: Mapping[str, Any], folder: Path) -> None:
+    """Refuse a run of a later psycheck: its keys may mean something else."""
+    version = facts.get("schema_version", SCHEMA_VERSION)  # absent in older folders, which have the same keys
+    if version > SCHEMA_VERSION:
+        raise BadInput(
+            f"the run was written by a later psycheck (schema_version {version})",
+            code="run.newer-schema",
+            where=str(folder),
+            allowed=f"schema_version {SCHEMA_VERSION} or earlier",
+            do="update psycheck, or run the audit again; scores are cached",
+        )
 
 
 def _gate_of(record: Mapping[str, Any]) -> GateResult:

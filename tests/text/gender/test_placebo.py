@@ -1,3 +1,9 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from psycheck.text.gender import placebo as placebo_module
 from psycheck.text.gender.edits import Scope, gender_of, swap
 from psycheck.text.gender.placebo import placebo
 
@@ -36,3 +42,50 @@ def test_a_text_without_words_that_make_up_the_length_has_no_placebo() -> None:
 def test_addresses_stay() -> None:
     _, reworded = swapped_and_reworded("He wrote https://a.example/and/but on the paper.")
     assert reworded == "He wrote https://a.example/and/but on this paper."
+
+
+def test_a_swap_that_lengthens_the_text_much_has_a_placebo() -> None:
+    # "She" for "he" adds one character, "daughter" for "son" five.
+    text = (
+        "He was late so he ran, and he slept until the end. " * 2
+        + "He thanked his friend, but the son left in a home."
+    )
+    swapped, reworded = swapped_and_reworded(text)
+    assert len(swapped) - len(text) > 4
+    assert len(reworded) == len(swapped)
+    assert reworded != text
+
+
+def test_placebos_of_a_long_text_are_near_the_swapped_words() -> None:
+    block = "She slept on the train, but he read and I can't say more. "
+    text = block * 20 + "The sea was calm and the sun was high so we went in. " * 40 + block * 20
+    edited = swap()(text)
+    reworded = placebo(text, edited)
+    assert len(reworded.spans) == len(edited.spans) == 80
+    between = range(len(block) * 21, len(text) - len(block) * 21)
+    assert not [start for start, _ in reworded.spans if start in between]
+
+
+def test_choices_grow_with_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text of 1 MB, four times as long as another, has four times as many choices, each of bounded size."""
+    sizes: dict[int, list[int]] = {}
+    sentence = "She slept on the train, but he read and I can't say more. "
+    fitting = vars(placebo_module)["_fitting"]
+
+    for length in (250_000, 1_000_000):
+        considered = sizes.setdefault(length, [])
+
+        def counted(nearest: Sequence[object], *rest: Any, considered: list[int] = considered) -> Any:
+            considered.append(len(nearest))
+            return fitting(nearest, *rest)
+
+        monkeypatch.setattr(placebo_module, "_fitting", counted)
+        text = sentence * (length // len(sentence))
+        edited = swap()(text)
+        reworded = placebo(text, edited)
+        assert len(reworded.text) == len(edited.text)
+        assert len(reworded.spans) == len(edited.spans)
+
+    short, long = sizes.values()
+    assert max(short + long) <= 2 * 11 + 6
+    assert abs(len(long) - 4 * len(short)) <= 4

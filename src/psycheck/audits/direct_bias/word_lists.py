@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from psycheck.core.errors import UNREADABLE, BadInput, nearest
+from psycheck.io.toml import parse_toml
 
 HERE = Path(__file__).parent
 SHIPPED = ("depression", "anxiety")
@@ -155,7 +156,7 @@ def _read_file(path: Path) -> tuple[dict[str, Any], list[Target]]:
         allowed = "TOML with [[group]] tables that hold 'words', and optionally 'symptom'"
     try:
         text = path.read_text("utf-8" if is_toml else "utf-8-sig")
-        raw = tomllib.loads(text) if is_toml else _lines(text, path)
+        raw = parse_toml(text) if is_toml else _lines(text, path)
         targets: list[Target] = []
         for group in raw["group"]:
             symptom = str(group.get("symptom", ""))

@@ -1,0 +1,133 @@
+"""The first screen of a report: each corpus at a glance, and the claims as cards, the worst first."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from psycheck.core.finding import Finding
+from psycheck.core.headline import Headline, Severity
+from psycheck.core.measure import described
+from psycheck.core.run import Run
+from psycheck.report.charts import Lane
+from psycheck.report.display_names import words_of
+from psycheck.report.numbers import decimal, ends, percent, plain, span, spans
+from psycheck.report.verdict import headlines_of
+
+# More than a screen holds is folded.
+MOST_CARDS = 5
+DECIDED = "decided_1_share"
+# With the interval that claims rest on: it holds for all models, corpora and labels together.
+RANKING = "auc_among_claims"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One claim: its few words, how much it matters, its sentence, its figure and what to do."""
+
+    title: str
+    severity: Severity
+    sentence: str
+    remedy: str
+    lane: Lane | None
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What a model does on a corpus: the share decided 1 beside the share annotated 1, and the ranking."""
+
+    place: str
+    decided: Lane
+    annotated: str
+    auc: str
+    n: int
+
+
+def cards(run: Run) -> tuple[list[Card], list[Card]]:
+    """The cards of the first screen, and those that are folded below it."""
+    drawn = [_card(run, headline) for headline in headlines_of(run)]
+    return drawn[:MOST_CARDS], drawn[MOST_CARDS:]
+
+
+def _card(run: Run, headline: Headline) -> Card:
+    return Card(
+        title=title_of(headline.rule),
+        severity=headline.severity,
+        sentence=headline.sentence,
+        remedy=headline.remedy,
+        lane=_lane(run, headline),
+    )
+
+
+def title_of(rule: str) -> str:
+    """The few words for a rule; a rule of another package is named by its own last part."""
+    kind, _, name = rule.partition(".")
+    titles: Mapping[str, Any] = words_of("card_titles").get(kind, {})
+    return str(titles.get(name, name.replace("_", " ").capitalize()))
+
+
+def _lane(run: Run, headline: Headline) -> Lane | None:
+    """The first figure behind a claim that a track from 0 to 100 % can show; None if there is none."""
+    # Figures that allow for the choice of the worst have the intervals that the sentence prints.
+    figures = sorted(headline.figures, key=lambda figure: "_among_" not in figure["measure"])
+    for figure in figures:
+        keys = {name: value for name, value in figure.items() if name != "measure"}
+        for finding in run.findings.where(measure=figure["measure"]):
+            if finding.where == keys and finding.tested and _fits_a_track(finding):
+                return _track(finding)
+    return None
+
+
+def _fits_a_track(finding: Finding) -> bool:
+    # Differences and reactions may be negative: a track from 0 would cut them off.
+    return described(finding.measure).kind == "rate" and min(ends(finding)) >= 0
+
+
+def _track(finding: Finding) -> Lane:
+    measure = described(finding.measure)
+    return Lane(
+        title=f"{measure.title}: {plain(finding)}",
+        figures=spans(percent(finding.value), span(finding, 0), measure.title),
+        ends=ends(finding),
+        marks=((finding.value, ""),),
+    )
+
+
+def glance(run: Run) -> list[Glance]:
+    """One line per model, corpus and label, in the order of the findings."""
+    return list(_glances(run))
+
+
+def _glances(run: Run) -> Iterator[Glance]:
+    rankings = {_key(finding): finding for finding in run.findings.where(measure=RANKING) if finding.tested}
+    for share in run.findings.where(measure=DECIDED, audit="performance"):
+        counts = share.counts
+        # Performance by group has shares, too; the line is about all texts of a corpus.
+        if not share.tested or "group" in share.where or "tp" not in counts:
+            continue
+        annotated_1 = (counts["tp"] + counts["fn"]) / share.n
+        ranking = rankings.get(_key(share))
+        yield Glance(
+            place=f"{share.where['model']} on {share.where['corpus']}, {share.where['label']}",
+            decided=Lane(
+                title=f"decided 1: {percent(share.value)}; annotated 1: {percent(annotated_1)}",
+                figures=spans(percent(share.value)),
+                mean=annotated_1,
+                ends=ends(share),
+                marks=((share.value, ""),),
+            ),
+            annotated=percent(annotated_1),
+            auc=_with_interval(ranking),
+            n=share.n,
+        )
+
+
+def _key(finding: Finding) -> frozenset[tuple[str, str]]:
+    return frozenset(finding.where.items())
+
+
+def _with_interval(ranking: Finding | None) -> str:
+    """AUC with its interval; a dash where the corpus has one class alone."""
+    if ranking is None:
+        return "–"
+    low, high = ends(ranking)
+    return f"{decimal(ranking.value, 2)} ({decimal(low, 2)}–{decimal(high, 2)})"
