@@ -141,6 +141,41 @@ def test_a_written_export_reads_back_equal(db: Database, tmp_path: Path) -> None
     assert set(found.strings("author")) == {"m", "n"}
 
 
+@pytest.mark.parametrize(
+    ("split", "imported", "expected"),
+    [
+        (None, None, {"train", "dev", "test"}),
+        ("1:0:1", None, {"train", "test"}),
+        ("none", ["dev"] * 30, {None}),
+        (None, ["dev"] * 30, {"dev"}),
+        ("6:2:2", ["dev"] * 30, {"train", "dev", "test"}),
+    ],
+)
+def test_an_export_has_splits_and_no_author_is_in_two_of_them(
+    tmp_path: Path, split: str | None, imported: list[str] | None, expected: set[str | None]
+) -> None:
+    ours = team(open_database(database_url(tmp_path / "db"), new=True))
+    texts = [f"post {number}" for number in range(30)]
+    authors = [f"writer {number // 3}" for number in range(30)]
+    corpus = Corpus.of("c", texts, ids=texts, author=authors, split=imported)
+    import_corpus(ours.db, ours.owner, ours.project, corpus)
+    who = ours.add("a")
+    for number in range(30):
+        answer(ours.db, who, ours.project, marks(number % 2, 0))
+
+    export = Exporting(ours.db, None, ours.project, "any", split=split)
+    written = write_export(export, tmp_path / "gold.jsonl")
+    gold = read_corpus(tmp_path / "gold.jsonl")
+    assert set(gold.strings("split")) == expected
+    pairs = set(zip(gold.strings("author"), gold.strings("split"), strict=True))
+    assert len(pairs) == 10
+    if expected == {"train", "dev", "test"}:
+        assert written.splits == "train 18, dev 6, test 6 (6:2:2 by author, seed 0)"
+    # A download from the page has the same splits.
+    downloaded = [json.loads(line) for line in exported(export)[1].splitlines()]
+    assert [row.get("split") for row in downloaded] == gold.strings("split")
+
+
 def _submitted(ours: Team, who: Person, answers: Answers) -> None:
     shown = given(ours.db, who, ours.project)
     submit(ours.db, who, shown.id, answers, seconds=1, token=token_hex(8))
@@ -160,7 +195,7 @@ def test_a_flagged_post_leaves_every_export_that_quotes_or_names_it_until_it_is_
         assert b"p0" not in content, what
         _, content = exported(Exporting(db, ours.owner, ours.project, what, flagged=True))
         assert b"p0" in content, what
-    rows, _ = write_export(Exporting(db, None, ours.project, "any"), tmp_path / "gold.csv")
+    rows = write_export(Exporting(db, None, ours.project, "any"), tmp_path / "gold.csv").rows
     assert rows == 0
 
     set_flag(db, ours.owner, ours.project, flagged["number"], identifying=False)

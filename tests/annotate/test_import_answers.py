@@ -82,7 +82,8 @@ def test_labels_by_competence_and_the_agreement_are_exported(db: Database, tmp_p
             answer(db, who, ours.project, marks(depression=int(k < 2)))
     corpus = merged(db, None, ours.project, "competence")
     assert sorted(corpus.table["label:depression"].round(3)) == [0, 0, 1, 1]
-    assert write_export(Exporting(db, None, ours.project, "competence"), tmp_path / "gold.csv") == (4, [])
+    competence = write_export(Exporting(db, None, ours.project, "competence"), tmp_path / "gold.csv")
+    assert (competence.rows, competence.files_beside) == (4, ())
     assert len(open_corpus(str(tmp_path / "gold.csv"))) == 4
     rows = [
         json.loads(line) for line in exported(Exporting(db, None, ours.project, "agreement"))[1].splitlines()

@@ -111,11 +111,16 @@ def test_a_test_file_may_have_symptoms_that_no_sentence_is_about() -> None:
     from psycheck.symptoms.graph import read_graph
 
     names = [one.name for one in read_graph().of("depression")]
-    row = ["1", "I lie awake.", *(str(int(name == "sleep_disturbance")) for name in names)]
-    Path("test.csv").write_text(f"id,text,{','.join(names)}\n{','.join(row)}\n")
+    rows = []
+    for number in range(20):
+        sleepless = number % 2
+        sentence = f"I lie awake for {number} hours." if sleepless else f"We saw {number} boats."
+        answers = [str(sleepless) if name == "sleep_disturbance" else "0" for name in names]
+        rows.append(",".join([str(number), sentence, *answers]))
+    Path("test.csv").write_text("\n".join([f"id,text,{','.join(names)}", *rows]))
     code, output = run("import", "db", "test.csv", "--kind", "screening", "--queue", "depression")
     assert code == 0, output
-    assert "1 item added" in output
+    assert "20 items added" in output
 
 
 @pytest.mark.usefixtures("symptoms")
@@ -126,3 +131,32 @@ def test_what_retrieve_writes_goes_to_the_queues_that_it_names() -> None:
     code, output = run("import", "db", "candidates.csv")
     assert code == 0, output
     assert "2 items added, 0 known already, 1 of other queues" in output
+
+
+def test_next_puts_first_what_a_model_of_the_answers_is_least_sure_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one_each = CONDITIONS.replace("annotators_per_item = 2", "annotators_per_item = 1")
+    Path("project.toml").write_text(one_each + '[order]\nhow = "file"\n')
+    assert run("new", "db", "--project", "project.toml")[0] == 0
+    words = ("sad tired empty", "fine sunny glad")
+    answered = [f"{number},{words[number % 2]} {number}" for number in range(20)]
+    # Of the last texts one holds words of both kinds.
+    waiting = ["20,sad tired empty", "21,fine sunny glad", "22,sad fine", "23,sad tired empty again"]
+    Path("posts.csv").write_text("\n".join(["id,text", *answered, *waiting]))
+    assert run("import", "db", "posts.csv")[0] == 0
+    code, output = run("next", "db")
+    assert code == 1
+    assert "nobody has answered" in output
+
+    token = run("invite", "db", "annotator")[1].split("/invitation/")[1].strip()
+    db = open_database(database_url("db"))
+    who, project = accounts.accept(db, token, "ada", "correct horse battery"), project_named(db)
+    for _ in answered:
+        answer(db, who, project, marks(int("sad" in given(db, who, project).text), 0))
+    code, output = run("next", "db")
+    assert code == 0, output
+    assert "learned depression from 20 texts" in output
+    assert given(db, who, project).text == "sad fine"
+    db.close()

@@ -154,6 +154,13 @@ def test_named_columns_are_taken_and_not_guessed() -> None:
     assert roles.notes == ()
 
 
+@pytest.mark.parametrize("asked", ["low", "label:low", "low=low", "label:low=low"])
+def test_a_label_that_psycheck_wrote_is_named_without_its_prefix(asked: str) -> None:
+    cells = {"text": ["one text", "another text"], "label:low": [0, 1]}
+    roles = assign(Table(Path("x.csv"), cells), Columns(labels=(asked,)))
+    assert roles.labels == (("label:low", "low"),)
+
+
 def test_a_column_name_may_hold_an_equals_sign() -> None:
     assert assign(table(text=TEXTS, **{"a=b": [0, 1]}), Columns(labels=("a=b",))).labels == (("a=b", "a=b"),)
 

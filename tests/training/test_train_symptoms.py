@@ -21,6 +21,7 @@ from psycheck.training import finetune
 from psycheck.training.recipe import Recipe, preset, recipe_of
 from psycheck.training.samplers import Balanced
 from psycheck.training.symptom_models import (
+    learnable,
     refuse_misfits,
     subsets,
     thresholds,
@@ -224,6 +225,14 @@ def test_symptoms_without_a_class_are_all_named(tmp_path: Path) -> None:
     )
     with refused("train.one-class", what="annotated 1 for never, nobody"):
         train_symptoms(corpus, linear(), tmp_path / "model")
+
+
+def test_of_an_export_the_symptoms_with_both_classes_are_learned() -> None:
+    labels = {"fine": [1, 0, 1, 0], "never": [0, 0, 0, 0], "nobody": [None] * 4, "dev_none": [1, 0, 0, 0]}
+    split = ["train", "train", "dev", "dev"]
+    corpus = Corpus.of("thin", ["a b", "c d", "e f", "g h"], labels=labels, split=split)
+    assert learnable(corpus, linear().with_(criterion="dev_f1")) == ("fine",)
+    assert set(learnable(corpus, linear().with_(criterion="dev_loss"))) == {"dev_none", "fine"}
 
 
 def test_one_model_per_disease_learns_its_own_symptoms(tmp_path: Path) -> None:

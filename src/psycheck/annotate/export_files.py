@@ -1,6 +1,7 @@
 """Exports as files and downloads: corpora, tables and the formats of other programs."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.finding import spreadsheet_safe
 from psycheck.corpora.judgements import MERGES, Merge
+from psycheck.corpora.remedies import SPLITS, split_anew
 from psycheck.corpora.writing import write_corpus
 from psycheck.io.tables import stem
 from psycheck.io.writing import writing, written
@@ -57,17 +59,34 @@ EXPORTS: Final[tuple[Export, ...]] = (
 )
 # Exports that are one JSON array, with the texts; all others are JSON lines.
 _ARRAYS: Final = ("label-studio", "argilla")
+SHARES: Final = "6:2:2"
+NO_SPLITS: Final = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """What to export of a project, for whom (None: the command line), and whether with flagged posts."""
+    """What to export of a project, for whom (None: the command line), and whether with flagged posts.
+
+    Corpora are split by `split`: shares of train, dev and test, or "none"; None keeps the splits that texts
+    were imported with, and gives texts without any of them the usual shares.
+    """
 
     db: Database
     who: Person | None
     project: int
     what: str
     flagged: bool = False
+    split: str | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an export wrote: rows, the files beside it, and how its texts were split."""
+
+    rows: int
+    files_beside: tuple[Path, ...] = ()
+    splits: str = ""
 
 
 def exported(export: Exporting) -> tuple[str, bytes]:
@@ -78,16 +97,20 @@ def exported(export: Exporting) -> tuple[str, bytes]:
     return f"{name}-{export.what}.{extension}", content.encode("utf-8")
 
 
-def write_export(export: Exporting, path: Path) -> tuple[int, list[Path]]:
-    """Write an export by the file's extension; returns the number of rows and the files written beside it.
+def write_export(export: Exporting, path: Path) -> Written:
+    """Write an export by the file's extension.
 
     Beside a corpus comes its evidence, if it has any (NAME.evidence.jsonl); beside tasks for Label Studio
     the labelling set-up of their project (NAME.xml).
     """
     if export.what in MERGES:
-        corpus = _merged(export)
+        corpus, splits = _merged(export)
         write_corpus(_spreadsheet_safe(corpus) if path.suffix in (".csv", ".tsv") else corpus, path)
-        return len(corpus), _write_evidence(export, path)
+        return Written(
+            rows=len(corpus),
+            files_beside=tuple(_write_evidence(export, path)),
+            splits=splits,
+        )
 
     if export.what not in EXPORTS:
         raise BadInput(
@@ -113,13 +136,31 @@ def write_export(export: Exporting, path: Path) -> tuple[int, list[Path]]:
             rows = _write_json(_content(export), part)
 
     if export.what == "label-studio":
-        return rows, [_write_setup(export, path.with_suffix(".xml"))]
-    return rows, []
+        return Written(rows, (_write_setup(export, path.with_suffix(".xml")),))
+    return Written(rows)
 
 
-def _merged(export: Exporting) -> Corpus:
+def _merged(export: Exporting) -> tuple[Corpus, str]:
+    """The corpus of an export with its splits, and what to say of these."""
     how: Any = export.what
-    return merged(export.db, export.who, export.project, how, flagged=export.flagged)
+    corpus = merged(export.db, export.who, export.project, how, flagged=export.flagged)
+    if export.split == NO_SPLITS:
+        return Corpus(corpus.name, corpus.table.drop("split", strict=False)), ""
+    if export.split is None and "split" in corpus.table:
+        return corpus, f"{_sizes(corpus)} (as imported)"
+    if not len(corpus):
+        return corpus, ""
+
+    shares = export.split or SHARES
+    units = "by author" if "author" in corpus.table else "text by text, since no author is known"
+    with_splits = split_anew(corpus, shares, seed=export.seed)
+    return with_splits, f"{_sizes(with_splits)} ({shares} {units}, seed {export.seed})"
+
+
+def _sizes(corpus: Corpus) -> str:
+    """How many texts each split has."""
+    counts = Counter(split or "no split" for split in corpus.strings("split"))
+    return ", ".join(f"{name} {counts[name]:,}" for name in (*SPLITS, "no split") if counts[name])
 
 
 def _spreadsheet_safe(corpus: Corpus) -> Corpus:
@@ -206,7 +247,8 @@ def _content(export: Exporting) -> Iterator[str]:
 
 def _records(export: Exporting) -> Iterator[dict[str, Any]]:
     if export.what in MERGES:
-        return _merged(export).table.iter_rows(named=True)
+        corpus, _ = _merged(export)
+        return corpus.table.iter_rows(named=True)
     if export.what in _WITHOUT_TEXTS:
         return _WITHOUT_TEXTS[export.what](export.db, export.who, export.project)
 

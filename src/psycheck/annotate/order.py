@@ -50,8 +50,9 @@ def order_items(
     project_id: int,
     ids: Sequence[str],
     scores: Scores,
+    how: str | None = None,
 ) -> int:
-    """Put the items of a project in the order that its file asks for; returns how many moved.
+    """Put the items of a project in an order, by default what its file asks for; returns how many moved.
 
     `ids` name the items that were scored. Items without a usable score, and those that came back to the
     queue, keep their place after and before the others.
@@ -59,7 +60,7 @@ def order_items(
     with db.write() as connection:
         check_owner(connection, who, project_id)
         task = stored_task(connection, project_id)
-        how = task.project.order.how
+        how = how or task.project.order.how
         _refuse_order(how, models=len(scores))
         labels = _shared_labels(task, scores)
         scores_of_model = {

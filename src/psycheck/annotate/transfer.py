@@ -31,6 +31,7 @@ LONGEST_TEXT: Final = 50_000  # characters
 LARGEST_UPLOAD: Final = 64_000_000  # bytes
 WHY: Final = "why"  # the column with reasons for gold labels
 _QUEUES: Final = ("queue", "disease")  # groups that name the queue of an item
+_RETRIEVED: Final = frozenset({"disease", "symptom"})  # columns of what `retrieve` writes
 _PIECE: Final = 1_000  # rows per statement
 
 
@@ -138,7 +139,10 @@ def columns_for(
     groups = assign(table, columns).groups
     taken_columns = {*groups, *(getattr(columns, role) for role in PLAIN)}
     free_columns = set(table.columns) - taken_columns
-    queue_columns = [name for name in _QUEUES if name in free_columns]
+    queue_columns: list[str] = [name for name in _QUEUES if name in free_columns]
+    # Both columns tell that the file is from `retrieve`, whose order is kept.
+    if {*groups, *free_columns} - {*labels} >= _RETRIEVED:
+        queue_columns += sorted(_RETRIEVED - {*groups, *queue_columns})
     return replace(columns, groups=(*groups, *queue_columns))
 
 
@@ -262,7 +266,7 @@ def _queues_in_group(task: Task, corpus: Corpus, group: str) -> list[str | None]
 
 def _is_shuffled(task: Task, kind: str, corpus: Corpus) -> bool:
     """Whether texts come in a random order; what `retrieve` wrote is in a balanced one, by symptom."""
-    comes_from_retrieve = {"disease", "symptom"} <= set(corpus.groups)
+    comes_from_retrieve = set(corpus.groups) >= _RETRIEVED
     return kind == "item" and task.project.order.how != "file" and not comes_from_retrieve
 
 

@@ -1,7 +1,8 @@
 """`psycheck annotate`: projects, their items and people, and what comes out of them."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import typer
 
@@ -12,6 +13,8 @@ from psycheck.core.errors import counted
 if TYPE_CHECKING:
     from psycheck.annotate.database import Database
     from psycheck.corpora.columns import Columns
+
+_NEXT_DEV: Final = 0.2  # of the answered texts, to choose how strongly the model of `next` is held back
 
 app = typer.Typer(help="Annotate texts with several people.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -255,6 +258,57 @@ def order_cli(
     typer.echo(f"{counted(moved, 'item')} moved")
 
 
+@app.command("next")
+@opt.verb("annotate next")
+def next_cli(
+    place: str,
+    start: str = "tfidf+lr",
+    project: str | None = None,
+    seed: int = 0,
+    key_file: Path | None = None,
+) -> None:
+    """Train a model on the answers so far, and put first what it is least sure of."""
+    from tempfile import TemporaryDirectory
+
+    from psycheck.annotate.export import items_of, merged
+    from psycheck.annotate.membership import project_named
+    from psycheck.annotate.order import order_items
+    from psycheck.core.errors import BadInput
+    from psycheck.models.opening import open_model
+    from psycheck.scoring.answers import scores_of
+    from psycheck.training.fit import train
+    from psycheck.training.recipe import Recipe
+    from psycheck.training.symptom_models import learnable
+
+    db = _open_database(place, key_file)
+    project_id = project_named(db, project)
+    gold = merged(db, None, project_id, "majority")
+    # This model only orders the queue, so that it may learn from texts that are a test for others.
+    gold = replace(gold, table=gold.table.drop("split", strict=False))
+    if not len(gold):
+        raise BadInput("nobody has answered yet", code="next.no-answers", do="annotate some texts first")
+    recipe = Recipe(start=start, dev_share=_NEXT_DEV, criterion="dev_loss", seed=seed)
+    labels = [label for label in learnable(gold, recipe) if label != "uncertain"]
+    if not labels:
+        raise BadInput(
+            f"{counted(len(gold), 'text')} with answers are too few to learn from",
+            code="next.too-few",
+            allowed="answers of both kinds to at least one label",
+            do="annotate more texts first",
+        )
+
+    items = items_of(db, None, project_id)
+    with TemporaryDirectory(prefix="psycheck-") as folder, ProgressLine() as progress:
+        trained = train(gold, recipe.with_(labels=labels), Path(folder) / "model", progress=progress.training)
+        model = open_model(trained.spec)
+        scores = scores_of(model, items.texts)
+
+    by_model = {f"next:{start}": (model.labels, scores)}
+    moved = order_items(db, None, project_id, items.ids, by_model, how="unsure")
+    learned = f"learned {', '.join(labels)} from {counted(len(gold), 'text')}"
+    typer.echo(f"{learned}; {counted(moved, 'item')} moved")
+
+
 @app.command("import-answers")
 @opt.verb("annotate import-answers")
 def import_answers_cli(
@@ -286,6 +340,8 @@ def export_cli(
     out: Path,
     project: str | None = None,
     flagged: bool = False,
+    split: str | None = None,
+    seed: int = 0,
     force: bool = False,
     key_file: Path | None = None,
 ) -> None:
@@ -296,12 +352,22 @@ def export_cli(
 
     opt.refuse_existing(out, "--out", force=force)
     db = _open_database(place, key_file)
-    export = Exporting(db, None, project_named(db, project), what, flagged=flagged)
-    rows, files_beside = write_export(export, out)
+    export = Exporting(
+        db=db,
+        who=None,
+        project=project_named(db, project),
+        what=what,
+        flagged=flagged,
+        split=split,
+        seed=seed,
+    )
+    export_written = write_export(export, out)
     left_out = 0 if flagged else sum(1 for _ in flagged_items(db, None, export.project))
 
-    typer.echo(f"{counted(rows, 'row')}: {out}")
-    for file in files_beside:
+    typer.echo(f"{counted(export_written.rows, 'row')}: {out}")
+    if export_written.splits:
+        typer.echo(f"splits: {export_written.splits}")
+    for file in export_written.files_beside:
         typer.echo(f"beside it: {file}")
     if left_out:
         print_notes([f"{counted(left_out, 'text')} flagged for identifying details left out (`flagged`)"])

@@ -92,7 +92,7 @@ def train_cli(
     from psycheck.io.settings import read_settings
     from psycheck.io.writing import refuse_overwriting
     from psycheck.symptoms.graph import read_graph
-    from psycheck.training.symptom_models import Labels, refuse_misfits, train_each, train_symptoms
+    from psycheck.training.symptom_models import Labels, learnable, refuse_misfits, train_each, train_symptoms
 
     if from_bank:
         bank_plan = corpus_plan(unlabelled, columns, None, format_) if unlabelled else None
@@ -121,6 +121,14 @@ def train_cli(
         opened = with_judgements(opened, read_judgements(judgements))
     refuse_misfits(opened.labels, read_graph(graph))
     print_notes(opened.notes, opened.name)
+    # A symptom that was named and cannot be learned is an error; of all symptoms of an export, some are rare.
+    if not columns.labels and not each:
+        labels = learnable(opened, recipe)
+        left_out = ", ".join(label for label in opened.labels if label not in labels)
+        # If nothing is left, training says of each symptom what is missing.
+        if left_out and labels:
+            recipe = recipe.with_(labels=labels)
+            print_notes([f"not learned, for lack of sentences with both answers: {left_out}"], opened.name)
 
     with ProgressLine() as line:
         if each:

@@ -213,7 +213,7 @@ def _column_and_name(table: Table, label: str) -> tuple[str, str]:
     """The column and the name of a label: "column", "column=name", "column=name@level" or "column=*"."""
     # A column may have "=" in its name, and then it is not renamed.
     if label in table.columns or "=" not in label:
-        return _existing(table, label), label.removeprefix(LABEL) or label
+        return _label_column(table, label), label.removeprefix(LABEL) or label
 
     column, _, name = label.rpartition("=")
     if not name:
@@ -222,7 +222,15 @@ def _column_and_name(table: Table, label: str) -> tuple[str, str]:
             code="columns.label-without-name",
             allowed="column, column=name, column=name@level or column=*",
         )
-    return _existing(table, column), name
+    return _label_column(table, column), name
+
+
+def _label_column(table: Table, name: str) -> str:
+    """The column of a label, which psycheck writes as `label:NAME` if the name would not be guessed."""
+    written_name = LABEL + name
+    if name not in table.columns and written_name in table.columns:
+        return written_name
+    return _existing(table, name)
 
 
 # A corpus as a user names it ------------------------------------------------------------------------------

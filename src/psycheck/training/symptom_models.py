@@ -261,6 +261,24 @@ def _status(corpus: Corpus) -> tuple[str, ...]:
     return ()
 
 
+def learnable(corpus: Corpus, recipe: Recipe) -> tuple[str, ...]:
+    """The labels that train has both classes of, and dev too where F1 on dev chooses.
+
+    Annotators are asked about all symptoms of a disease, and some occur in no sentence of an export.
+    """
+    needs_both_on_dev = recipe.criterion == "dev_f1"
+    learned, dev = cut(corpus, recipe)
+    labels = []
+    for label in corpus.labels:
+        yes_and_no = classes(learned.targets([label]))
+        dev_yes_and_no = classes(dev.targets([label]))
+        both_on_train = all(side.any() for side in yes_and_no)
+        sides_on_dev = sum(bool(side.any()) for side in dev_yes_and_no)
+        if both_on_train and sides_on_dev >= (2 if needs_both_on_dev else 1):
+            labels.append(label)
+    return tuple(labels)
+
+
 def _refuse_unlearnable(learned: Corpus, symptoms: Sequence[str]) -> None:
     """Name all symptoms at once that have no annotated sentence, or only one class."""
     positive, negative = classes(learned.targets(symptoms))

@@ -14,14 +14,21 @@ from statistics import mean, median
 from typing import Any
 
 import httpx
+import numpy as np
 import polars as pl
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from annotation_site import PASSWORD
+from annotators import CONDITIONS
 from process import psycheck
 from psycheck.annotate.accounts import accept, invite
 from psycheck.annotate.database import database_url, open_database
+from psycheck.annotate.membership import create_project
+from psycheck.annotate.order import order_items
+from psycheck.annotate.project import parse_project
+from psycheck.annotate.transfer import import_corpus
+from psycheck.core.corpus import Corpus
 from psycheck.corpora.opening import open_corpus
 
 PROJECT = """
@@ -450,3 +457,69 @@ def _read_by_other_verbs(corpus: Path, place: Path) -> None:
     assert trained.returncode == 0, trained.stderr
     audited = psycheck(place, "audit", "model", str(corpus), "--audit", "performance", "--out", "run", *label)
     assert audited.returncode == 0, audited.stderr
+
+
+def test_the_work_page_on_a_phone_keeps_drafts_takes_taps_and_keys_by_place(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    url = database_url(tmp_path / "annotate")
+    db = open_database(url, new=True)
+    settings = CONDITIONS + '[order]\nhow = "unsure"\n[page]\nsuggestions = true\n'
+    owner = accept(db, invite(db, None, None, "owner"), "olga", PASSWORD)
+    project = create_project(db, owner, parse_project(settings), settings)
+    texts = ["I lie awake and everything is grey.", "We walked along the lake."]
+    import_corpus(db, owner, project, Corpus.of("ours", texts, ids=["first", "second"]))
+    scores = np.array([[0.55], [0.1]])
+    order_items(db, owner, project, ["first", "second"], {"small": (["depression"], scores)})
+    accept(db, invite(db, owner, project, "annotator"), "ada", PASSWORD)
+    db.close()
+
+    with server(url) as address:
+        phone = Person(chromium, address, viewport={"width": 390, "height": 800}, has_touch=True)
+        page = phone.enter("/login", "ada")
+        page.goto("/p/conditions/work")
+        page.wait_for_selector(".words span")
+        assert _shown(page) == texts[0]
+        assert page.locator("text=small").count() == 0
+
+        # The key left of "2" is "&" on AZERTY, and Shift makes it "1": the place counts, not the character.
+        depression = page.locator("[name=label-depression][value=yes]")
+        press = "([key, shiftKey]) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, shiftKey, code: 'Digit1', bubbles: true, cancelable: true}))"  # noqa: E501 # a script
+        page.evaluate(press, ["&", False])
+        assert depression.is_checked()
+        page.evaluate(press, ["1", True])
+        assert page.is_checked("[name=label-depression][value=no]")
+
+        # The first tap says what the second will do; two taps mark a passage, which answers yes.
+        words = page.locator(".words [data-start]")
+        words.nth(1).tap()
+        assert "lie" in page.inner_text("#marking")
+        words.nth(2).tap()
+        assert page.inner_text("#span-list li > span") == "Depression: “lie awake”"
+        assert depression.is_checked()
+
+        # What is not saved yet survives a reload, evidence included.
+        page.locator("[name=label-anxiety][value=no]").check(force=True)
+        page.reload()
+        page.wait_for_selector("#span-list li")
+        assert page.inner_text("#span-list li > span") == "Depression: “lie awake”"
+        assert depression.is_checked()
+        assert page.is_checked("[name=label-anxiety][value=no]")
+
+        # The guidelines open beside the text, and Escape gives the page back.
+        page.click("[data-guide]")
+        assert page.is_visible("#guide")
+        page.keyboard.press("Escape")
+        assert not page.is_visible("#guide")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+        # What the model says of a text comes after its answer, with the next text, and no draft is left.
+        page.click("button.main")
+        page.wait_for_selector("p.note.small")
+        assert "0.55" in page.inner_text("p.note.small")
+        assert _shown(page) == texts[1]
+        assert page.locator("#span-list li").count() == 0
+        page.goto("/p/conditions/work")
+        page.wait_for_selector(".words span")
+        assert page.locator("[name^=label-]:checked").count() == 0
+        assert phone.complaints == []
