@@ -32,14 +32,15 @@ class VerbCommand(TyperCommand):
 
         if hidden:
             formatter.write_paragraph()
-            formatter.write_text(f"{hidden} more options: --help-all")
+            formatter.write(f"{hidden} more options: --help-all\n")
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples as they are typed: a line that is wrapped cannot be copied."""
         if self.epilog:
             lines = [line.strip() for line in self.epilog.splitlines() if line]
-            indented = [f"  {line}" for line in lines[1:]]
-            formatter.write("\n" + "\n".join([lines[0], *indented]) + "\n")
+            with formatter.section(lines[0].removesuffix(":")):
+                for line in lines[1:]:
+                    formatter.write(f"  {line}\n")
 
     def _panels(self, ctx: Any) -> Mapping[str, list[Any]]:
         """The options by panel, the panels in their order."""
