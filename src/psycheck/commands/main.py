@@ -39,8 +39,12 @@ class VerbGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, verb.help) for name, verb in VERBS.items()])
+        # One width for all groups, so that the lines of help stand below each other.
+        width = max(map(len, VERBS))
+        for group in dict.fromkeys(verb.group for verb in VERBS.values()):
+            with formatter.section(group):
+                verbs = {name: verb for name, verb in VERBS.items() if verb.group == group}
+                formatter.write_dl([(name.ljust(width), verb.help) for name, verb in verbs.items()])
 
     def invoke(self, ctx: Any) -> Any:
         """Run the verb."""

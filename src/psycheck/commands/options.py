@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from psycheck.commands.verb_help import COLUMNS, COMMON, EXPERT, print_all_help
 from psycheck.core.errors import BadInput, PsycheckError
 
 if TYPE_CHECKING:
@@ -33,6 +34,22 @@ _TYPES: dict[str, Any] = {
     "Path": Path,
     "list": list[str],
 }
+_PANEL_OF = {option: panel for panel, options in _OPTIONS["panels"].items() for option in options}
+_HELP_ALL = Parameter(
+    "help_all",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        Option(
+            "--help-all",
+            callback=print_all_help,
+            is_eager=True,
+            rich_help_panel=COMMON,
+            help="Show all options and exit.",
+        ),
+    ],
+)
 _FLAGS: ChainMap[str, str] = ChainMap()  # the options of the verb that runs, by the name of the setting
 TRAINING = ("text", "id_", "labels", "positive", "author", "split_column")
 
@@ -55,12 +72,16 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
         column_names = tuple(columns) if takes_columns else ()
         for column_name in column_names:
             parameters[column_name] = _setting(column_name, _COLUMN_OPTIONS[column_name])
+        panels = _panels(name, parameters)
 
         entry_of = {parameter_name: entries.get(parameter_name, "") for parameter_name in parameters}
         declared = []
         for parameter_name, parameter in parameters.items():
-            annotation = _annotation(parameter, entry_of[parameter_name])
+            panel = panels.get(parameter_name)
+            annotation = _annotation(parameter, entry_of[parameter_name], panel)
             declared.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation))
+        if panels:
+            declared.append(_HELP_ALL)
         flags = _flags_by_setting(entry_of)
 
         @wraps(function)
@@ -84,6 +105,23 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
         return with_options
 
     return decorated
+
+
+def _panels(verb_name: str, parameters: Iterable[str]) -> dict[str, str]:
+    """The panel of the help in which each option stands; empty for a verb whose help has one list."""
+    common = _OPTIONS["common"].get(verb_name)
+    if common is None:
+        return {}
+
+    panels = {}
+    for parameter_name in parameters:
+        if parameter_name in common:
+            panels[parameter_name] = COMMON
+        elif parameter_name in _COLUMN_OPTIONS:
+            panels[parameter_name] = COLUMNS
+        else:
+            panels[parameter_name] = _PANEL_OF.get(parameter_name, EXPERT)
+    return panels
 
 
 def _with_settings(
@@ -114,7 +152,7 @@ def _setting(name: str, entry: Mapping[str, Any]) -> Parameter:
     )
 
 
-def _annotation(parameter: Parameter, entry: Entry) -> Any:
+def _annotation(parameter: Parameter, entry: Entry, panel: str | None = None) -> Any:
     """The annotation that Typer reads, from an entry of options.toml."""
     if parameter.annotation is typer.Context:
         return typer.Context
@@ -132,7 +170,7 @@ def _annotation(parameter: Parameter, entry: Entry) -> Any:
     named_by_us = parameter.name.endswith("_") or parameter.default is False
     if named_by_us and not flags:
         flags = [_default_flag(parameter.name)]
-    return Annotated[parameter.annotation, Option(*flags, **properties)]
+    return Annotated[parameter.annotation, Option(*flags, rich_help_panel=panel, **properties)]
 
 
 def _default_flag(name: str) -> str:

@@ -9,13 +9,20 @@ from typing import Any
 
 import typer
 
+from psycheck.commands.verb_help import VerbCommand, examples_as_epilog
+
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Where a verb is ("module:name" of a function or a typer.Typer), and its line in `psycheck --help`."""
+    """Where a verb is ("module:name" of a function or a typer.Typer), and what help says of it.
+
+    `help` is its line in `psycheck --help`, under the heading `group`; `examples` end its own help.
+    """
 
     load: str
     help: str
+    group: str
+    examples: tuple[str, ...] = ()
 
 
 def _read_verbs() -> dict[str, Verb]:
@@ -60,7 +67,7 @@ def _command(name: str, verb: Verb) -> Any:
         app.add_typer(target, name=name)
         command: Any = typer.main.get_group(app).commands[name]
     else:
-        app.command(name)(target)
+        app.command(name, cls=VerbCommand, epilog=examples_as_epilog(verb.examples))(target)
         command = typer.main.get_command(app)
 
     command.short_help = verb.help
