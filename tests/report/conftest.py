@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.run import Run, Shown
 
-# The bench of claims is imported once: its folder holds a `scoring.py` that would hide tests/scoring if it stayed.
+# The bench of claims is imported once: in its folder a `scoring.py` would hide tests/scoring if it stayed.
 BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
 sys.path.append(BENCHMARKS)
 __import__("claims")
