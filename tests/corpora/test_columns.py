@@ -156,7 +156,7 @@ def test_named_columns_are_taken_and_not_guessed() -> None:
 
 @pytest.mark.parametrize("asked", ["low", "label:low", "low=low", "label:low=low"])
 def test_a_label_that_psycheck_wrote_is_named_without_its_prefix(asked: str) -> None:
-    cells = {"text": ["one text", "another text"], "label:low": [0, 1]}
+    cells: dict[str, Sequence[object]] = {"text": ["one text", "another text"], "label:low": [0, 1]}
     roles = assign(Table(Path("x.csv"), cells), Columns(labels=(asked,)))
     assert roles.labels == (("label:low", "low"),)
 

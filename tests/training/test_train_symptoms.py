@@ -228,7 +228,12 @@ def test_symptoms_without_a_class_are_all_named(tmp_path: Path) -> None:
 
 
 def test_of_an_export_the_symptoms_with_both_classes_are_learned() -> None:
-    labels = {"fine": [1, 0, 1, 0], "never": [0, 0, 0, 0], "nobody": [None] * 4, "dev_none": [1, 0, 0, 0]}
+    labels: dict[str, list[float | None]] = {
+        "fine": [1, 0, 1, 0],
+        "never": [0, 0, 0, 0],
+        "nobody": [None] * 4,
+        "dev_none": [1, 0, 0, 0],
+    }
     split = ["train", "train", "dev", "dev"]
     corpus = Corpus.of("thin", ["a b", "c d", "e f", "g h"], labels=labels, split=split)
     assert learnable(corpus, linear().with_(criterion="dev_f1")) == ("fine",)
