@@ -65,12 +65,10 @@ def test_the_console_speaks_of_gender_where_only_that_was_tested(place: Path) ->
     done = psycheck(place, *AUDIT, "--audit", "fairness", "--gate", "flip_rate<=0")
     said = done.stdout.splitlines()
     # "he … his" is a letter shorter than "she … her". Of 47 letters (10 of 40 texts) the score is 0.22, of 48
-    # 0.58, of 49 0.95. Among those annotated 1 five flip, which is McNemar's p of 0.06.
-    assert said[1] == (
-        "The decision changes in 25 % (14–40) of 40 texts when he and she, nouns (woman, father) and "
-        "titles (Ms, Mr) are swapped; "
-        "the female wording is decided positive more often: 100 % (91–100) against 75 % (60–86) of 40 texts."
-    )
+    # 0.58, of 49 0.95. No text has words for a placebo, so the length may be all that the model follows.
+    assert said[1].startswith("The decision changes in 25 % (14–40) of 40 texts when he and she")
+    headlines = (place / "runs/a/headlines.jsonl").read_text().splitlines()
+    assert [json.loads(line)["rule"] for line in headlines] == ["gender.not_shown"]
     assert said[2].startswith("gate FAILS: flip_rate<=0")
 
 

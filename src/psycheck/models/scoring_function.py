@@ -46,7 +46,7 @@ class ScoringFunction:
             answers = returned_scores(scoring.caller([PROBE]), positive)
         except PsycheckError:
             raise
-        except Exception:  # noqa: BLE001 - what fails here fails again when it scores, and is reported there
+        except (Exception, SystemExit):  # noqa: BLE001 - what fails here fails again when it scores, and is reported there
             return scoring
         scoring._read_probe(answers, name)
         return scoring

@@ -10,6 +10,7 @@ from psycheck.core.measure import described
 from psycheck.core.run import Run
 from psycheck.report.charts import Lane
 from psycheck.report.display_names import words_of
+from psycheck.report.headlines import figure_of
 from psycheck.report.numbers import decimal, ends, percent, plain, span, spans
 from psycheck.report.verdict import headlines_of
 
@@ -70,9 +71,8 @@ def _lane(run: Run, headline: Headline) -> Lane | None:
     # Figures that allow for the choice of the worst have the intervals that the sentence prints.
     figures = sorted(headline.figures, key=lambda figure: "_among_" not in figure["measure"])
     for figure in figures:
-        keys = {name: value for name, value in figure.items() if name != "measure"}
-        for finding in run.findings.where(measure=figure["measure"]):
-            if finding.where == keys and finding.tested and _fits_a_track(finding):
+        for finding in run.findings:
+            if figure_of(finding) == figure and finding.tested and _fits_a_track(finding):
                 return _track(finding)
     return None
 
