@@ -44,7 +44,7 @@ class ScoringFunction:
             return scoring
         try:
             answers = returned_scores(scoring.caller([PROBE]), positive)
-        except PsycheckError:
+        except (PsycheckError, MemoryError):
             raise
         except (Exception, SystemExit):  # noqa: BLE001 - what fails here fails again when it scores, and is reported there
             return scoring
