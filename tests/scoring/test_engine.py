@@ -230,6 +230,8 @@ def test_an_object_of_this_process_has_no_spec() -> None:
 def test_the_spec_of_a_model_is_forgotten_with_the_model(tmp_path: Path) -> None:
     file = tmp_path / "lengths.py"
     file.write_text("def score(texts):\n    return [len(text) / 10 for text in texts]\n")
+    # Models of earlier tests may not have been collected yet.
+    gc.collect()
     model = open_model(f"python:{file}:score")
     remembered = len(opening._SPECS)
     assert spec_of(model).startswith(f"python:{file}:score")
