@@ -40,9 +40,7 @@ test-all: lint types chromium
 
 docs: install
 	$(BIN)/typer psycheck.commands.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
-	$(BIN)/python -c "from psycheck.core.measure import reference; print(reference(), end='')" > docs/reference/measures.md
-	$(BIN)/python -c "from psycheck.report.headlines import reference; print(reference(), end='')" > docs/reference/headlines.md
-	$(BIN)/python -c "from psycheck.llm.prompt_reference import reference; print(reference(), end='')" > docs/reference/prompts.md
+	$(BIN)/python -m tools.reference_pages
 
 bench: install
 	$(BIN)/python benchmarks/suite.py

@@ -27,7 +27,7 @@ PER_AUTHOR = 4
 def steps() -> list[str]:
     """The commands of the section on the whole way, one per line, without comments."""
     section = HOW_TO.read_text("utf-8").split("## From posts to a model")[1]
-    block = section.split("```")[1]
+    block = section.split("```sh")[1].split("```")[0]
     return [line.split("#")[0].strip() for line in block.strip().splitlines()]
 
 

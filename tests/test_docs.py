@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from psycheck.commands.verbs import VERBS
+from tools.reference_pages import PAGES as PAGES_FROM_CODE
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -49,6 +50,17 @@ def test_every_page_is_found_from_the_first() -> None:
                 target for target, _ in links(page) if target.suffix == ".md" and DOCS in target.parents
             ]
     assert sorted(set(DOCS.rglob("*.md")) - found) == []
+
+
+def test_the_how_tos_stay_short() -> None:
+    """One page per job; what is looked up rather than read belongs into docs/reference."""
+    words = {page.name: len(page.read_text("utf-8").split()) for page in (DOCS / "how-to").glob("*.md")}
+    assert sum(words.values()) <= 15_000, words
+
+
+@pytest.mark.parametrize("name", PAGES_FROM_CODE)
+def test_the_reference_is_made_from_the_code(name: str) -> None:
+    assert (DOCS / "reference" / name).read_text("utf-8") == PAGES_FROM_CODE[name](), "run `make docs`"
 
 
 def test_the_readme_names_every_verb() -> None:

@@ -50,7 +50,7 @@ def test_conditions_wanted_found_and_right_in_sentences_written_before_tuning(
     wanted = {(row["sentence"], name) for row in rows for name in row["conditions"].split()}
     found = {(row["sentence"], name) for row in rows for name in disclosed(row["sentence"])}
     assert len(rows) == 75
-    assert (len(wanted), len(found), len(wanted & found)) == expected  # as docs/how-to/curate.md has it
+    assert (len(wanted), len(found), len(wanted & found)) == expected  # as docs/reference/curation.md has it
 
 
 def test_every_kind_and_every_condition_is_among_them() -> None:

@@ -52,7 +52,7 @@ def test_a_reply_is_read_as_the_corpus_says(shape: dict[str, str]) -> None:
 
 
 def test_the_shapes_that_were_held_back_are_read_no_worse_than_measured() -> None:
-    """Measured once (docs/how-to/prompts.md); the one wrong reading was mended after that."""
+    """Measured once (docs/reference/replies.md); the one wrong reading was mended after that."""
     held = shapes("replies_held.jsonl")
     pairs = [(shown(shape), shape["expect"]) for shape in held]
     wrong = [got for got, want in pairs if any(g not in ("?", w) for g, w in zip(got, want, strict=True))]
@@ -62,7 +62,7 @@ def test_the_shapes_that_were_held_back_are_read_no_worse_than_measured() -> Non
 
 
 def test_shapes_of_modern_servers_are_read_no_worse_than_measured() -> None:
-    """Written before the reader knew them, and measured once: 109 of 110 (docs/how-to/prompts.md)."""
+    """Written before the reader knew them, and measured once: 109 of 110 (docs/reference/replies.md)."""
     modern = [json.loads(line) for line in (HERE / "replies_modern.jsonl").read_text("utf-8").splitlines()]
     misread: dict[str, str] = {}
     for shape in modern:

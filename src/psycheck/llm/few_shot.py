@@ -32,7 +32,7 @@ from psycheck.text.words import plain_text, shingles
 
 TFIDF = "tfidf"
 # Two posts are near-duplicates if they share half of the words and word pairs of the shorter one: on four
-# corpora this misses no original of a DECK edit and 1 in 1,000 of those with typos (docs/how-to/few-shot.md).
+# corpora this misses no original of a DECK edit and 1 in 1,000 of those with typos (docs/reference/llm.md).
 # It bars up to 0.3 % of unrelated posts: an example is lost, while an original would give its label away.
 SHARED = 0.5
 MOST_HELD = 0.05  # share of the asked posts that may be in the pool

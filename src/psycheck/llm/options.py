@@ -76,7 +76,7 @@ def pair_of(text: str) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmOptions(ModelOptions):
-    """Options of an LLM, explained in docs/how-to/llm.md; None leaves the choice to us."""
+    """Options of an LLM, explained in docs/reference/llm.md; None leaves the choice to us."""
 
     base_url: Text | None = None
     key_env: Annotated[str, _VARIABLE] | None = None

@@ -24,7 +24,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """The keys of a prompt file, explained in docs/how-to/prompts.md."""
+    """The keys of a prompt file, explained in docs/reference/llm.md."""
 
     title: Text
     user: Text

@@ -9,7 +9,7 @@ from psycheck.symptoms.scales import Scale, read_scale, shipped_scales
 _HEAD = """# Prompts and scales
 
 Written by `make docs` from the files in `src/psycheck/llm/shipped_prompts/` and
-`src/psycheck/symptoms/rating_scales/`. How to write your own: [prompts](../how-to/prompts.md).
+`src/psycheck/symptoms/rating_scales/`. How to write your own: [ask an LLM](../how-to/llm.md#prompts).
 
 ## Prompts
 

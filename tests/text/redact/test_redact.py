@@ -138,7 +138,7 @@ def figures(
 
 @pytest.mark.parametrize(
     ("which", "recall", "names", "places", "precision"),
-    # The figures of docs/how-to/clean-and-redact.md, a little below what was measured.
+    # The figures of docs/benchmarks/redaction.md, a little below what was measured.
     [
         ("tuned", 0.98, 0.98, 0.98, 0.98),
         ("unseen", 0.94, 0.94, 0.92, 0.94),
@@ -180,7 +180,7 @@ def test_recall_and_precision_on_sentences_written_before_the_rules(
 
 @pytest.mark.parametrize("prefix", ["", "presidio:"])
 def test_the_real_recognisers_keep_recall_and_precision(prefix: str, spacy_pipeline: str) -> None:
-    # The figures of docs/how-to/clean-and-redact.md on our held sentences, a little below what was measured.
+    # The figures of docs/benchmarks/redaction.md on our held sentences, a little below what was measured.
     if prefix:
         pytest.importorskip("presidio_analyzer", reason="presidio-analyzer is not installed")
     there, covered, right = figures("held", "unseen.csv", load_recogniser(prefix + spacy_pipeline))
@@ -262,7 +262,7 @@ def test_recall_and_precision_on_letters_whose_failures_were_not_looked_at() -> 
     ],
 )
 def test_false_alarms_on_capitals_that_name_nobody(which: str, words: int, most: int) -> None:
-    # Posts full of brands, titles, medicines and emphasis: figures of docs/how-to/clean-and-redact.md.
+    # Posts full of brands, titles, medicines and emphasis: figures of docs/benchmarks/redaction.md.
     with (Path(__file__).parent / "everyday_capitals.csv").open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file) if row["set"] == which]
     assert sum(len(text.split()) for text in texts) == words

@@ -1,7 +1,7 @@
 """Find personal data in a text and replace it by its kind.
 
 Patterns find data with a form (mails, phones, dates) and names in the places where names occur; they do not
-know who is meant. docs/how-to/clean-and-redact.md says what they miss, with figures.
+know who is meant. docs/reference/cleaning.md says what they miss.
 """
 
 import re
