@@ -159,4 +159,4 @@ def build(folder: Path) -> Path:
 
 if __name__ == "__main__":
     place = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "site"
-    print(build(place) / "index.html")  # noqa: T201 - it is a command
+    print(build(place) / "index.html")
