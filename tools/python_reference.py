@@ -54,6 +54,8 @@ def _section(title: str, names: typing.Iterable[str]) -> Iterator[str]:
         yield inspect.cleandoc(value.__doc__ or "") if not _is_alias(value) else f"`{value}`"
         if inspect.isclass(value):
             yield from _methods(value)
+        elif keywords := _further_keywords(value):
+            yield f"\nKeywords: {', '.join(keywords)}."
 
 
 def _is_alias(value: Any) -> bool:
@@ -102,6 +104,15 @@ def _parameters(definition: ast.stmt) -> Iterator[str]:
 
 def _parameter(argument: ast.arg, default: ast.expr | None) -> str:
     return ast.unparse(argument) + ("" if default is None else f" = {ast.unparse(default)}")
+
+
+def _further_keywords(value: Any) -> list[str]:
+    """The keywords behind `**keywords: Unpack[…]`, which the signature does not list."""
+    for annotation in getattr(inspect.unwrap(value), "__annotations__", {}).values():
+        if typing.get_origin(annotation) is typing.Unpack:
+            (keywords,) = typing.get_args(annotation)
+            return [f"`{name}`" for name in keywords.__annotations__]
+    return []
 
 
 def _methods(value: type) -> Iterator[str]:
