@@ -41,6 +41,7 @@ test-all: lint types chromium
 docs: install
 	$(BIN)/typer psycheck.commands.main utils docs --name psycheck --title "The command line" --output docs/reference/command-line.md
 	$(BIN)/python -m tools.reference_pages
+	$(BIN)/python -m tools.import_graph
 	$(BIN)/python -m tools.site
 
 bench: install
