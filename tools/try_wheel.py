@@ -11,13 +11,15 @@ import tempfile
 import time
 import tomllib
 import venv
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TORCH = "torch==2.13.0"
 NEEDS_TORCH = {"train", "all"}
+BAD_USAGE = 2  # an exit code
+OUTPUT_SHOWN = 400
 DUMP = (
     '{"id": "%s", "author": "%s", "subreddit": "depression", "created_utc": 1546300800, '
     '"body": "I was diagnosed with depression in spring, words for post %s"}\n'
@@ -79,61 +81,86 @@ def build_wheel(folder: Path) -> Path:
 def install(wheel: Path, extras: Sequence[str], place: Path) -> Path:
     """A new environment with the wheel; returns its psycheck."""
     venv.create(place, with_pip=True)
-    pip = [str(place / "bin" / "python"), "-m", "pip"]
-    named = f"psycheck[{','.join(extras)}] @ {wheel.as_uri()}" if extras else str(wheel)
-    torch = [TORCH] if NEEDS_TORCH & set(extras) else []
-    constraints = ["-c", str(ROOT / "constraints.txt")]
-    subprocess.run([*pip, "install", "--quiet", *constraints, *torch, named], check=True)
-    subprocess.run([*pip, "check"], check=True, stdout=subprocess.DEVNULL)
+    python = place / "bin" / "python"
+    requirement = f"psycheck[{','.join(extras)}] @ {wheel.as_uri()}" if extras else str(wheel)
+
+    words = ["-c", str(ROOT / "constraints.txt"), requirement]
+    # Named apart, so that nothing else chooses a build of it.
+    if NEEDS_TORCH & set(extras):
+        words.append(TORCH)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *words], check=True)
+    subprocess.run([python, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
     return place / "bin" / "psycheck"
 
 
-def tried(command: Command, program: Path, installed: Iterable[str], place: Path) -> str:
+def fault_of(command: Command, program: Path, installed: Collection[str]) -> str:
     """What is wrong with the outcome of a command, "" if nothing is."""
+    place = program.parents[1]
+    # No variable of the caller's reaches the new environment.
     environment = {
         "PSYCHECK_STORE": str(place / "scores.sqlite"),
         "PATH": "/usr/bin:/bin",
         "HOME": str(place),
     }
-    words = [str(program), *command.words.split()]
-    done = subprocess.run(words, cwd=place, capture_output=True, text=True, env=environment)
-    missing = [extra for extra in command.needs if extra not in installed]
-
-    if not missing:
-        right = done.returncode == command.exit_code and command.output in done.stdout
-        return "" if right and "the extra" not in done.stderr else _shown(done)
-    names_the_command = any(f'pip install "psycheck[{extra}]"' in done.stderr for extra in missing)
-    return (
-        "" if done.returncode == 2 and names_the_command and "Traceback" not in done.stderr else _shown(done)
+    done = subprocess.run(
+        [program, *command.words.split()],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        env=environment,
     )
+    missing = [extra for extra in command.needs if extra not in installed]
+    as_expected = names_installation(done, missing) if missing else works(done, command)
+    output = done.stdout + done.stderr
+    return "" if as_expected else f"exit {done.returncode}: {output.strip()[-OUTPUT_SHOWN:]}"
 
 
-def _shown(done: subprocess.CompletedProcess[str]) -> str:
-    return f"exit {done.returncode}: {(done.stdout + done.stderr).strip()[-400:]}"
+def works(done: subprocess.CompletedProcess[str], command: Command) -> bool:
+    """True if a command ended as it should where its extras are there."""
+    output = done.stdout + done.stderr
+    asks_for_extra = "needs the extra" in output
+    return done.returncode == command.exit_code and command.output in output and not asks_for_extra
+
+
+def names_installation(done: subprocess.CompletedProcess[str], missing: Sequence[str]) -> bool:
+    """True if a command refused in plain words, with the line that installs what is missing."""
+    lines = [f'pip install "psycheck[{extra}]"' for extra in missing]
+    names_line = any(line in done.stderr for line in lines)
+    return done.returncode == BAD_USAGE and names_line and "Traceback" not in done.stderr
+
+
+def try_extras(name: str, wheel: Path, place: Path) -> int:
+    """Install one set of extras, try every command, and print a line for it; returns the number of faults."""
+    begin = time.monotonic()
+    program = install(wheel, [] if name == "none" else [name], place)
+    seconds = time.monotonic() - begin
+    _write_dump(place / "dump.jsonl")
+
+    installed = set(extras_for_users()) if name == "all" else {name}
+    faults = {command.words: fault_of(command, program, installed) for command in COMMANDS}
+    faults = {words: fault for words, fault in faults.items() if fault}
+    right = len(COMMANDS) - len(faults)
+    print(
+        f"{name}: installed in {seconds:.0f} s, {right} of {len(COMMANDS)} commands as expected", flush=True
+    )
+    for words, fault in faults.items():
+        print(f"  psycheck {words}\n    {fault}", flush=True)
+    return len(faults)
+
+
+def _write_dump(path: Path) -> None:
+    """Three people who report a diagnosis, three posts each."""
+    lines = [DUMP % (f"a{number}", f"p{number % 3}", number) for number in range(9)]
+    path.write_text("".join(lines))
 
 
 def main(chosen: Sequence[str]) -> int:
-    """Try the chosen sets of extras, by default all, and print a line for each."""
-    extras = extras_for_users()
-    faults = 0
+    """Try the chosen sets of extras, by default all of them; returns the exit code."""
+    names = chosen or ["none", *extras_for_users()]
     with tempfile.TemporaryDirectory() as folder:
         wheel = build_wheel(Path(folder))
-        for name in chosen or ["none", *extras]:
-            place = Path(folder) / name
-            begin = time.monotonic()
-            program = install(wheel, [] if name == "none" else [name], place)
-            seconds = time.monotonic() - begin
-            (place / "dump.jsonl").write_text("".join(DUMP % (f"a{n}", f"p{n % 3}", n) for n in range(9)))
-
-            installed = set(extras) if name == "all" else {name}
-            wrong = {each.words: tried(each, program, installed, place) for each in COMMANDS}
-            wrong = {words: fault for words, fault in wrong.items() if fault}
-            faults += len(wrong)
-            as_expected = f"{len(COMMANDS) - len(wrong)} of {len(COMMANDS)} commands as expected"
-            print(f"{name}: installed in {seconds:.0f} s, {as_expected}")
-            for words, fault in wrong.items():
-                print(f"  psycheck {words}\n    {fault}")
-    return min(faults, 1)
+        faults = [try_extras(name, wheel, Path(folder) / name) for name in names]
+    return 1 if any(faults) else 0
 
 
 if __name__ == "__main__":
