@@ -36,10 +36,13 @@ def test_the_wheel_is_tried_with_every_extra() -> None:
     assert tried == set(extras_for_users()) - {"all"}
 
 
-def test_images_are_built_from_files_that_exist() -> None:
+def test_images_are_built_from_files_that_exist_and_are_sent() -> None:
+    sent = re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text("utf-8"), re.MULTILINE)
     for dockerfile in (ROOT / "Dockerfile", SERVER / "Dockerfile"):
-        for copied in re.findall(r"^COPY (.+) \S+$", dockerfile.read_text("utf-8"), re.MULTILINE):
-            assert all((ROOT / name).exists() for name in copied.split()), dockerfile
+        copies = re.findall(r"^COPY (.+) \S+$", dockerfile.read_text("utf-8"), re.MULTILINE)
+        copied = {name for line in copies for name in line.split()}
+        assert copied == set(sent), dockerfile
+        assert all((ROOT / name).exists() for name in copied), dockerfile
 
 
 def test_the_server_of_the_compose_file_is_built_from_its_folder() -> None:
