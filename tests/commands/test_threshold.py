@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from made_words import clean
-from psycheck import audit
+from psycheck import audit, diff, score
 from psycheck.commands.main import app
 from psycheck.commands.threshold import set_thresholds
 from psycheck.core.corpus import Corpus
@@ -55,6 +55,27 @@ def test_a_threshold_from_dev_takes_precedence(trained: Trained) -> None:
     set_thresholds(trained.folder, {"depression": 0.99})
     assert not any(decision for _, decision in predicted(trained.spec))
     assert any(decision for _, decision in predicted(trained.spec, threshold="dev"))
+
+
+def test_a_number_takes_precedence(trained: Trained) -> None:
+    set_thresholds(trained.folder, {"depression": 0.99})
+    decided = predicted(trained.spec, threshold=0.4)
+    assert all(decision == (score >= 0.4) for score, decision in decided)
+    assert any(decision for _, decision in decided)
+
+
+def test_silver_labels_follow_the_number_too(trained: Trained) -> None:
+    set_thresholds(trained.folder, {"depression": 0.99})
+    table = score(trained.spec, posts(), threshold=0.4)
+    silver = table["depression_silver"].to_list()
+    assert silver == [float(value >= 0.4) for value in table["depression"]]
+
+
+def test_runs_at_a_number_and_at_the_best_of_dev_are_compared_each_at_its_own(trained: Trained) -> None:
+    at_number = audit(trained.spec, posts(), audits=["performance"], threshold=0.4, split="test")
+    at_dev = audit(trained.spec, posts(), audits=["performance"], threshold="dev", split="test")
+    notes = diff([at_number, at_dev]).notes
+    assert any("different thresholds" in note and "the best of dev" in note for note in notes)
 
 
 def test_the_card_keeps_everything_else_and_says_it(trained: Trained) -> None:

@@ -24,23 +24,24 @@ from psycheck.report.headlines import praises
 
 SEED = 80_000_000  # neither tuned on nor reported
 SMALL = Design("120 texts", texts=120, checks=True)
+# Where two rules name the flaw, the one whose share of failures is more certain comes first.
 FIRST = {
-    "sound": "performance.better",
-    "no skill": "checks.deaf",
-    "constant": "performance.constant",
-    "near-constant, 95.0%": "performance.both",
-    "near-constant, 99.0%": "performance.both",
-    "near-constant, 99.8%": "performance.both",
-    "wrong threshold": "performance.threshold",
-    "inverted": "performance.inverted",
-    "length only": "performance.both",
-    "leaked token": "caution.single_word",
-    "one-word shortcut": "caution.single_word",
-    "inert to edits": "checks.deaf",
-    "ignores negation": "checks.fails",
-    "follows “I”": "checks.fails",
-    "follows “she”": "gender.flips",
-    "10 points of recall lost for her": "gender.flips",
+    "sound": {"performance.better"},
+    "no skill": {"checks.deaf"},
+    "constant": {"performance.constant"},
+    "near-constant, 95.0%": {"performance.both"},
+    "near-constant, 99.0%": {"performance.both"},
+    "near-constant, 99.8%": {"performance.both"},
+    "wrong threshold": {"performance.threshold"},
+    "inverted": {"performance.inverted"},
+    "length only": {"performance.both"},
+    "leaked token": {"caution.single_word"},
+    "one-word shortcut": {"caution.single_word"},
+    "inert to edits": {"checks.deaf"},
+    "ignores negation": {"checks.fails"},
+    "follows “I”": {"checks.fails"},
+    "follows “she”": {"gender.flips", "checks.fails"},
+    "10 points of recall lost for her": {"gender.flips", "groups.gap"},
 }
 
 
@@ -50,7 +51,8 @@ def _fast() -> None:
 
 
 def test_the_verdict_begins_with_what_is_wrong() -> None:
-    assert {kind: rule for kind, rule, _ in claims.first_lines(SEED)} == FIRST
+    wrong = {kind: rule for kind, rule, _ in claims.first_lines(SEED) if rule not in FIRST[kind]}
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("kind", FALSE, ids=[kind.name for kind in FALSE])

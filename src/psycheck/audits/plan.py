@@ -38,7 +38,8 @@ DEFAULT_AUDITS = ("performance", "behaviour", "fairness", "length", "histories")
 class Settings(Limits):
     """The settings of an audit, apart from its models and corpora, with its limits.
 
-    `threshold` is a number, or "dev": chosen on the dev split of the corpora, which is then not judged.
+    `threshold` is a number, at which every model decides, or "dev": chosen on the dev split of the corpora,
+    which is then not judged. Without one a model decides at its own, or else at 0.5.
     `swap` names the kinds of gendered words that the fairness audit swaps, `swap_person` whose. `trained_on`
     maps a model's name to the corpora it was trained on ("" stands for every model). `budget` is how many
     distinct texts each model is asked at most, `until` the half-width of a pass rate's interval that is
@@ -48,7 +49,7 @@ class Settings(Limits):
 
     suites: tuple[str, ...] = ("deck",)
     audits: tuple[str, ...] = DEFAULT_AUDITS
-    threshold: Threshold = 0.5
+    threshold: Threshold | None = None
     variants: Variants = "suite"
     seed: Annotated[int, AT_LEAST_0] = 0
     fit: bool = False
@@ -64,8 +65,8 @@ class Settings(Limits):
 
     @property
     def fixed_threshold(self) -> float:
-        """The decision threshold before any is chosen on dev."""
-        return 0.5 if self.threshold == DEV else self.threshold
+        """The decision threshold before any is chosen on dev, of models that have none of their own."""
+        return self.threshold if isinstance(self.threshold, float) else 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from psycheck.audits.baseline_gates import StoredAnswers
 from psycheck.audits.gates import Gate, check_gates, judge_gates, refuse_incomparable
 from psycheck.audits.jobs import PlannedRun, judge_jobs, plan_jobs, with_grounds
@@ -87,14 +89,20 @@ def _with_answers_for_audits(planned: PlannedRun, store: Path | None, progress: 
 
 
 def judge(planned: PlannedRun, scored: Answers) -> Judged:
-    """What the jobs found; thresholds are chosen on dev first, where the settings ask for that."""
+    """What the jobs found, at the thresholds that the settings ask for: a number, or the best of dev."""
     thresholds: dict[str, Thresholds] = {}
-    if planned.dev:
-        for view in scored.views:
-            # Of exclusive classes the largest score decides, not a threshold.
-            if not view.traits.exclusive:
-                thresholds[view.model] = choose_thresholds(view, planned.dev)
-                view.decide_at(thresholds[view.model].values)
+    asked_threshold = planned.settings.threshold
+    for view in scored.views:
+        # Of exclusive classes the largest score decides, not a threshold.
+        if view.traits.exclusive:
+            continue
+        if planned.dev:
+            thresholds[view.model] = choose_thresholds(view, planned.dev)
+            view.decide_at(thresholds[view.model].values)
+        elif isinstance(asked_threshold, float):
+            # What the user typed comes before what a model brings along.
+            view.decide_at(np.full(len(view.labels), asked_threshold))
+
     findings, tables = judge_jobs(planned, scored.views)
     shown = tuple(cases_to_show(planned, tables))
     return Judged(findings, tables, shown, thresholds)

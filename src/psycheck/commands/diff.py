@@ -263,8 +263,10 @@ def _reopened(shared: "SharedCorpus", sources: "Sequence[Source]", corpora: Sequ
     raise errors[0]
 
 
-def _threshold_of(source: "Source") -> float:
-    return float(source.run.plan.get("threshold", _DEFAULT_THRESHOLD))
+def _threshold_of(source: "Source") -> str:
+    """The threshold of a run as it was asked for: a number, or the best of dev."""
+    threshold = source.run.plan.get("threshold", _DEFAULT_THRESHOLD)
+    return "the best of dev" if threshold == "dev" else f"{float(threshold):g}"
 
 
 def _described_models(sources: "Sequence[Source]") -> Iterator[dict[str, object]]:
@@ -293,7 +295,7 @@ def _environment(sources: "Sequence[Source]") -> dict[str, object]:
 def _threshold_notes(sources: "Sequence[Source]") -> Iterator[str]:
     thresholds = {source.name: _threshold_of(source) for source in sources}
     if len(set(thresholds.values())) > 1:
-        listed = ", ".join(f"{name} {value:g}" for name, value in thresholds.items())
+        listed = ", ".join(f"{name} {threshold}" for name, threshold in thresholds.items())
         yield f"the runs decide at different thresholds ({listed}); each model is compared at its own"
 
 

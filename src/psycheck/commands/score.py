@@ -81,9 +81,8 @@ def score_cli(
     if writes_labels:
         failed = _write_labels(models, opened, how, out, **asking)
     else:
-        # Without --threshold the file holds scores alone, though `how` has a default.
-        threshold = how.threshold if opt.given(ctx, "threshold") else None
-        failed = _write_scores(models[0], opened, threshold, out, **asking)
+        # Without --threshold the file holds scores alone.
+        failed = _write_scores(models[0], opened, how.threshold, out, **asking)
 
     # The file is written all the same; the exit code tells scripts that scores are missing.
     if failed:
@@ -218,8 +217,10 @@ def score_corpus(
         view = answered.views[0]
         tally = answered.tallies[model.name]
         scores = view.of(corpus.items)
-        fixed_threshold = threshold if isinstance(threshold, float | int) else 0.5
-        thresholds = thresholds_of(view, fixed_threshold)
+        thresholds = thresholds_of(view, 0.5)
+        if isinstance(threshold, float | int):
+            # What the user typed comes before what a model brings along.
+            thresholds = np.full(len(view.labels), float(threshold))
         if dev:
             chosen = choose_thresholds(view, dev)
             thresholds = chosen.values

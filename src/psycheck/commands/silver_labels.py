@@ -37,6 +37,7 @@ CARD = ".card.json"
 CARD_TEXT = ".card.md"
 RATIONALE = ".rationale.jsonl"
 _ROUNDING = 1e-9
+_DEFAULT_THRESHOLD = 0.5  # of models without one of their own
 _FROM_HALF = Limit("0.5 to 1", lambda value: 0.5 <= value <= 1)
 _PAIR = Limit("LOW:HIGH, both from 0.5 to 1", lambda pair: len(pair) == 2 and pair[0] <= pair[1])
 
@@ -52,7 +53,7 @@ class Labelling:
     """
 
     as_labels: Literal["hard", "soft", "votes"] = "hard"
-    threshold: Threshold = 0.5
+    threshold: Threshold | None = None
     confidence: Annotated[tuple[Annotated[float, _FROM_HALF], ...], _PAIR] = (0.5, 1.0)
     min_agreement: Annotated[float, _FROM_HALF] = 0.5
     complete: bool = False
@@ -220,15 +221,15 @@ def _rate(
         placed[:, columns] = values
         return placed
 
-    default = 0.5 if how.threshold == DEV else how.threshold
-    thresholds = np.full(len(labels), default)
+    asked_threshold = how.threshold if isinstance(how.threshold, float) else None
+    thresholds = np.full(len(labels), asked_threshold or _DEFAULT_THRESHOLD)
     notes: tuple[str, ...] = ()
     if how.threshold == DEV:
         chosen = choose_thresholds(view, dev)
         thresholds[columns] = chosen.values
         notes = chosen.notes
-    else:
-        thresholds[columns] = thresholds_of(view, float(default))
+    elif asked_threshold is None:
+        thresholds[columns] = thresholds_of(view, _DEFAULT_THRESHOLD)
 
     exclusive = capabilities_of(model).exclusive
     votes = [

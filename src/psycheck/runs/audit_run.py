@@ -28,7 +28,7 @@ from psycheck.runs.run_reader import Reader
 from psycheck.scoring.answers import Answers
 from psycheck.text.gender.edits import scope_of
 
-_PLANNED_SETTINGS = ("threshold", "variants", "seed", "fit", "show_texts")  # recorded as they were set
+_PLANNED_SETTINGS = ("variants", "seed", "fit", "show_texts")  # recorded as they were set
 _OPTIONAL_SETTINGS = ("budget", "until")  # recorded where they were set
 
 
@@ -121,6 +121,8 @@ def plan_record(planned: PlannedRun) -> dict[str, Any]:
         "trained_on": trained_on,
         "audits": (*shipped_names, *outside_audits),
     }
+    # Where none was set, that of models without one of their own.
+    record["threshold"] = settings.threshold or settings.fixed_threshold
     for key in _PLANNED_SETTINGS:
         record[key] = getattr(settings, key)
     for key in _OPTIONAL_SETTINGS:

@@ -53,7 +53,7 @@ class RememberedScores:
         if isinstance(model, QuoteChecking) and model.checks_quotes:
             self._quote_checker = model
 
-        self._dev_thresholds: tuple[float, ...] = ()
+        self._asked_thresholds: tuple[float, ...] = ()
         self.store = store
         self.model = model.name
         self.labels = names
@@ -76,8 +76,7 @@ class RememberedScores:
     @property
     def traits(self) -> ScoreTraits:
         """How the scores become decisions."""
-        # Chosen on dev by the user of this run, and so before what the model brings along.
-        thresholds = self._dev_thresholds or self._capabilities.thresholds
+        thresholds = self._asked_thresholds or self._capabilities.thresholds
         replies_in_words = self._reader is not None
         return ScoreTraits(
             exclusive=self._capabilities.exclusive,
@@ -87,8 +86,8 @@ class RememberedScores:
         )
 
     def decide_at(self, thresholds: FloatArray) -> None:
-        """Decide at thresholds that were chosen on dev, (k,), from now on."""
-        self._dev_thresholds = tuple(thresholds.tolist())
+        """Decide at thresholds that the user of the run asked for, (k,), from now on."""
+        self._asked_thresholds = tuple(thresholds.tolist())
 
     def digests(self, items: Sequence[Item]) -> Keys:
         """The hashes of items in the store, (n, 2)."""
