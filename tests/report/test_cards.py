@@ -1,11 +1,12 @@
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.headline import Headline
-from psycheck.core.run import Run
-from psycheck.report.cards import MOST_CARDS, cards, glance, title_of
+from psycheck.core.run import PAIRS, Run, Shown
+from psycheck.report.cards import MOST_CARDS, Example, cards, glance, title_of
 from psycheck.report.display_names import words_of
 
 PLACE = {"audit": "performance", "model": "m", "corpus": "posts", "label": "depression"}
@@ -79,3 +80,38 @@ def test_a_corpus_of_one_class_has_no_ranking() -> None:
     share = finding("decided_1_share", 0.95, (0.9, 0.98), counts={"tp": 95, "fn": 5, "fp": 0, "tn": 0})
     (line,) = glance(run_with(findings=(share,)))
     assert (line.annotated, line.auc) == ("100 %", "–")
+
+
+CHECK = {"model": "m", "corpus": "posts", "suite": "deck", "check": "T10"}
+
+
+def shown(id: str, after: float, text: str | None = None, outcome: str = "failed") -> Shown:
+    spans = ((0, 4),) if text else ()
+    return Shown("m", "posts", "deck", "T10", id, outcome, 0.3, after, 1, text, spans)
+
+
+def test_the_example_is_the_failed_case_whose_score_changes_most() -> None:
+    run = run_with(claim("checks.fails", {"measure": "pass_rate", **CHECK}))
+    cases = (shown("a", 0.4), shown("b", 0.9), shown("c", 0.99, outcome="passed"))
+    ((card,), _) = cards(replace(run, shown=cases))
+    assert card.example == Example(id="b", scores="0.30 → 0.90", text=None, anchor="cases-1")
+
+
+def test_the_example_has_its_text_only_if_the_run_shows_texts() -> None:
+    run = run_with(claim("checks.fails", {"measure": "pass_rate", **CHECK}))
+    ((card,), _) = cards(replace(run, shown=(shown("a", 0.9, "Fine today"),)))
+    assert card.example is not None
+    assert card.example.text == "<mark>Fine</mark> today"
+
+
+def test_a_claim_on_another_check_has_no_example() -> None:
+    run = run_with(claim("checks.fails", {"measure": "pass_rate", **CHECK, "check": "T11"}))
+    ((card,), _) = cards(replace(run, shown=(shown("a", 0.9),)))
+    assert card.example is None
+
+
+def test_the_example_of_a_claim_on_gender_is_a_pair() -> None:
+    figure = {"measure": "flip_rate", **PLACE, "audit": "fairness", "unit": "pairs"}
+    pair = Shown("m", "posts", PAIRS, "depression", "a", "failed", 0.3, 0.7, 1)
+    ((card,), _) = cards(replace(run_with(claim("gender.flips", figure)), shown=(pair,)))
+    assert card.example == Example(id="a", scores="0.30 → 0.70", text=None, anchor="fairness")

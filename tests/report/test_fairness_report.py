@@ -84,7 +84,8 @@ def test_groups_have_their_rates_and_their_comparison() -> None:
     assert (column.name, column.open) == ("gender", True)
     assert column.summary == "2 groups; they differ after Holm's correction"
     assert [row[0] for row in rates.rows] == ["men", "women"]
-    assert rates.head == ("Gender", "False negative rate", "False positive rate", "Positive decisions")
+    # The plot has the false negative rates.
+    assert rates.head == ("Gender", "False positive rate", "Positive decisions")
     assert [row[0] for row in compared.rows] == ["men minus women"]
     assert part.plot is not None
     assert [name for name, _, _ in part.plot.groups] == ["The same texts in both wordings", "Gender"]

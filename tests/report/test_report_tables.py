@@ -9,7 +9,7 @@ TABLE = Table("F1 <all>", ("model", "F1"), (("a|b [x]", "0.5"), ("plain", "0.831
 
 def test_html_is_escaped_and_numbers_are_marked() -> None:
     page = TABLE.to_html()
-    assert "<caption>F1 &lt;all&gt;</caption>" in page
+    assert ">F1</abbr> &lt;all&gt;</caption>" in page
     assert '<th scope="row">a|b [x]</th><td class="num">0.5</td>' in page
     assert '<p class="small">n 40.</p>' in page
 

@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
 from psycheck.core.finding import Finding
 from psycheck.core.headline import Headline, Severity
 from psycheck.core.measure import described
-from psycheck.core.run import Run
+from psycheck.core.run import PAIRS, Run, Shown
+from psycheck.report.cases import case_anchors, case_order, case_rows, marked
 from psycheck.report.charts import Lane
 from psycheck.report.display_names import words_of
 from psycheck.report.headlines import figure_of
@@ -19,17 +22,30 @@ MOST_CARDS = 5
 DECIDED = "decided_1_share"
 # With the interval that claims rest on: it holds for all models, corpora and labels together.
 RANKING = "auc_among_claims"
+AMONG = "_among_"
+EXAMPLE_AROUND = 60  # characters before and after the edit
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A case behind a claim, with its text if the run shows texts, and where its fellows are on the page."""
+
+    id: str
+    scores: str
+    text: Markup | None
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One claim: its few words, how much it matters, its sentence, its figure and what to do."""
+    """One claim: its few words, how much it matters, its sentence, its figure, a case and what to do."""
 
     title: str
     severity: Severity
     sentence: str
     remedy: str
     lane: Lane | None
+    example: Example | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +72,7 @@ def _card(run: Run, headline: Headline) -> Card:
         sentence=headline.sentence,
         remedy=headline.remedy,
         lane=_lane(run, headline),
+        example=_example(run, headline),
     )
 
 
@@ -69,12 +86,54 @@ def title_of(rule: str) -> str:
 def _lane(run: Run, headline: Headline) -> Lane | None:
     """The first figure behind a claim that a track from 0 to 100 % can show; None if there is none."""
     # Figures that allow for the choice of the worst have the intervals that the sentence prints.
-    figures = sorted(headline.figures, key=lambda figure: "_among_" not in figure["measure"])
-    for figure in figures:
-        for finding in run.findings:
-            if figure_of(finding) == figure and finding.tested and _fits_a_track(finding):
-                return _track(finding)
+    behind = sorted(_behind(run, headline), key=lambda finding: AMONG not in finding.measure)
+    for finding in behind:
+        if finding.tested and _fits_a_track(finding):
+            return _track(finding)
     return None
+
+
+def _behind(run: Run, headline: Headline) -> Iterator[Finding]:
+    """The findings behind a claim, and the same figures with intervals that allow for a choice."""
+    for finding in run.findings:
+        name, among, _ = finding.measure.partition(AMONG)
+        figure = figure_of(finding)
+        if figure in headline.figures or (among and {**figure, "measure": name} in headline.figures):
+            yield finding
+
+
+def _example(run: Run, headline: Headline) -> Example | None:
+    """The case that fails most clearly among those behind a warning; None if the run holds none."""
+    # A failed case beside a claim that all is well would only confuse.
+    if headline.severity == "note":
+        return None
+    cases = [case for case in run.shown if case.outcome == "failed" and _is_behind(case, headline)]
+    if not cases:
+        return None
+    case = min(cases, key=case_order)
+    (row,) = case_rows(run, [case])
+    text = None if case.text is None else marked(case.text, case.spans, around=EXAMPLE_AROUND)
+    is_pair = case.suite == PAIRS
+    anchor = "fairness" if is_pair else case_anchors(run)[case.suite, case.check, case.model, case.corpus]
+    return Example(
+        id=case.id,
+        scores=row.scores,
+        text=text,
+        anchor=anchor,
+    )
+
+
+def _is_behind(case: Shown, headline: Headline) -> bool:
+    """Whether a case belongs to a figure behind a claim; the check of a gender pair is its label."""
+    is_pair = case.suite == PAIRS
+    for figure in headline.figures:
+        if (figure.get("model"), figure.get("corpus")) != (case.model, case.corpus):
+            continue
+        if is_pair and figure.get("unit") == "pairs" and figure.get("label") == case.check:
+            return True
+        if not is_pair and (figure.get("suite"), figure.get("check")) == (case.suite, case.check):
+            return True
+    return False
 
 
 def _fits_a_track(finding: Finding) -> bool:

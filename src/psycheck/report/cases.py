@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from psycheck.core.finding import Finding
 from psycheck.core.run import PAIRS, Run, Shown
-from psycheck.report.check_claims import checks_of, passing, unedited
+from psycheck.report.check_claims import checks_of, edit_effect
 from psycheck.report.display_names import natural
 from psycheck.report.numbers import count, decimal
 from psycheck.report.sections import by, grouped, unique
@@ -17,6 +17,7 @@ OUTCOMES = ("failed", "unanswered", "undecided", "unseen", "unchanged", "passed"
 AROUND = 140  # characters of a text before and after an edit
 PRINTED = 60  # failing ids in print, where the cases are folded
 DIGITS = range(2, 17)  # of a score
+CaseKey = tuple[str, str, str, str]  # suite, check, model, corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,9 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseGroup:
-    """The shown cases of one check on one corpus with one model."""
+    """The shown cases of one check on one corpus with one model; figures link to the anchor."""
 
+    anchor: str
     suite: str
     check: str
     model: str
@@ -46,8 +48,44 @@ class CaseGroup:
 
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
     """The shown cases by check, model and corpus; failing ones first, the largest change of score first."""
-    head_of = by("suite", "check", "model", "corpus")
-    rates = {head_of(rate): rate for rate in checks_of(run)}
+    rates = {case_key(rate): rate for rate in checks_of(run)}
+    anchors = case_anchors(run)
+    groups = []
+    for head, cases_of_check in _cases_by_check(run).items():
+        suite, check, model, corpus = head
+        cases = sorted(cases_of_check, key=case_order)
+        tally = Counter(case.outcome for case in cases)
+        rate = rates.get(head)
+        groups.append(
+            CaseGroup(
+                anchor=anchors[head],
+                suite=suite,
+                check=check,
+                model=model,
+                corpus=corpus,
+                tally=", ".join(f"{count(number)} {outcome}" for outcome, number in tally.items()),
+                cases=case_rows(run, cases),
+                failing=_failing_ids(cases),
+                rate=rate,
+                about=edit_effect(rate) if rate and rate.tested else "",
+            )
+        )
+    return tuple(groups)
+
+
+def case_key(finding: Finding) -> CaseKey:
+    """The check, model and corpus of a pass rate, as its cases have them."""
+    suite, check, model, corpus = by("suite", "check", "model", "corpus")(finding)
+    return suite, check, model, corpus
+
+
+def case_anchors(run: Run) -> dict[CaseKey, str]:
+    """Where on the page the cases of each check, model and corpus are."""
+    return {head: f"cases-{number}" for number, head in enumerate(_cases_by_check(run), start=1)}
+
+
+def _cases_by_check(run: Run) -> dict[CaseKey, list[Shown]]:
+    """The shown cases of each check on each corpus with each model, in the order of the page."""
     cases_by_check = grouped(
         _cases_of_checks(run),
         lambda case: (
@@ -58,29 +96,10 @@ def case_groups(run: Run) -> tuple[CaseGroup, ...]:
         ),
     )
     in_order = sorted(cases_by_check, key=lambda head: (head[0], natural(head[1]), head[2:]))
-    groups = []
-    for head in in_order:
-        suite, check, model, corpus = head
-        cases = sorted(cases_by_check[head], key=_order)
-        tally = Counter(case.outcome for case in cases)
-        rate = rates.get(head)
-        groups.append(
-            CaseGroup(
-                suite=suite,
-                check=check,
-                model=model,
-                corpus=corpus,
-                tally=", ".join(f"{count(number)} {outcome}" for outcome, number in tally.items()),
-                cases=_rows(run, cases),
-                failing=_failing_ids(cases),
-                rate=rate,
-                about=f"{passing(rate)}{unedited(rate)}" if rate and rate.tested else "",
-            )
-        )
-    return tuple(groups)
+    return {head: cases_by_check[head] for head in in_order}
 
 
-def _order(case: Shown) -> tuple[object, ...]:
+def case_order(case: Shown) -> tuple[object, ...]:
     """A sort key: failures first, then the largest change of the score."""
     # An outcome that is not listed comes last.
     rank = OUTCOMES.index(case.outcome) if case.outcome in OUTCOMES else len(OUTCOMES)
@@ -108,14 +127,14 @@ def pair_cases(run: Run) -> dict[tuple[str, str, str], tuple[Case, ...]]:
     pairs = [case for case in run.shown if case.suite == PAIRS]
     pairs.sort(key=lambda pair: (-_change(pair), natural(pair.id)))
     pairs_by_place = grouped(pairs, lambda pair: (pair.check, pair.model, pair.corpus))
-    return {place: _rows(run, pairs_there) for place, pairs_there in pairs_by_place.items()}
+    return {place: case_rows(run, pairs_there) for place, pairs_there in pairs_by_place.items()}
 
 
 def _cases_of_checks(run: Run) -> list[Shown]:
     return [case for case in run.shown if case.suite != PAIRS]
 
 
-def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
+def marked(text: str, spans: Sequence[tuple[int, int]], around: int = AROUND) -> Markup:
     """A text with the edited spans marked; parts far from every edit are left out."""
     inside = [(max(0, start), min(len(text), stop)) for start, stop in spans if start < stop]
     html = Markup()
@@ -124,21 +143,33 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> Markup:
         if start < end:  # spans may overlap; the first is marked
             continue
         before = text[end:start]
-        if len(before) > 2 * AROUND:
+        if len(before) > 2 * around:
             # Keep what follows the last edit and what precedes this one.
-            after_last_edit = f"{before[:AROUND]} " if end else ""
-            before = f"{after_last_edit}… {before[-AROUND:]}"
+            after_last_edit = f"{_first_words(before, around)} " if end else ""
+            before = f"{after_last_edit}… {_last_words(before, around)}"
         html += escape(before) + Markup("<mark>{}</mark>").format(text[start:stop])
         end = stop
 
     remainder = text[end:]
-    room = AROUND if end else 2 * AROUND
+    room = around if end else 2 * around
     if len(remainder) > room:
-        remainder = f"{remainder[:room]} …"
+        remainder = f"{_first_words(remainder, room)} …"
     return html + remainder
 
 
-def _rows(run: Run, cases: Sequence[Shown]) -> tuple[Case, ...]:
+def _first_words(text: str, room: int) -> str:
+    """The beginning of a text, without a word that is cut."""
+    cut = text[:room]
+    return cut.rpartition(" ")[0] or cut
+
+
+def _last_words(text: str, room: int) -> str:
+    """The end of a text, without a word that is cut."""
+    cut = text[-room:]
+    return cut.partition(" ")[2] or cut
+
+
+def case_rows(run: Run, cases: Sequence[Shown]) -> tuple[Case, ...]:
     """Cases with as many digits, at least two, as keep both scores on their side of the threshold."""
     chosen_thresholds = run.plan.get("thresholds") or {}
     default = {"": run.plan.get("threshold", 0.5)}

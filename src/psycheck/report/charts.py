@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from psycheck.core.finding import Finding
-from psycheck.report.display_names import Place, name_of, why_untested
+from psycheck.report.display_names import name_of, why_untested
 from psycheck.report.numbers import ends, rate_spans
 
 Means = tuple[float | None, ...]  # one per panel
@@ -15,7 +15,8 @@ Means = tuple[float | None, ...]  # one per panel
 class Lane:
     """A track and the figures next to it; a low one is drawn as a diamond.
 
-    `mean` is the place of a dashed line, `ends` are those of the interval, `marks` those of dots with titles.
+    `mean` is the place of a dashed line, `ends` are those of the interval, `marks` those of dots with titles,
+    `cases` is the anchor of the cases behind the figures.
     """
 
     title: str
@@ -25,6 +26,7 @@ class Lane:
     marks: tuple[tuple[float, str], ...] = ()
     low: bool = False
     untested: bool = False
+    cases: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,9 @@ class Plot:
     name: str
     panels: tuple[str, ...]
     groups: tuple[tuple[str, Means, tuple[Row, ...]], ...]
-    places: tuple[Place, ...] = ()
 
 
-def rate_lane(finding: Finding, title: str, mean: float | None = None) -> Lane:
+def rate_lane(finding: Finding, title: str, mean: float | None = None, cases: str = "") -> Lane:
     """A rate with its interval; a diamond marks a check below the DIR mean."""
     if not finding.tested:
         reason = Markup("not tested: {}").format(why_untested(finding))
@@ -67,4 +68,5 @@ def rate_lane(finding: Finding, title: str, mean: float | None = None) -> Lane:
         ends=ends(finding),
         marks=((finding.value, ""),),
         low="below_dir_mean" in finding.flags,
+        cases=cases,
     )

@@ -320,6 +320,12 @@ def _rivals(low: Finding, checks: Sequence[Finding], run: Run) -> str:
 
 
 def unedited(check: Finding) -> str:
+    """The words after a pass rate that say what the edit of an MFT check did; else empty."""
+    effect = edit_effect(check)
+    return f" after the edit, {effect}" if effect else ""
+
+
+def edit_effect(check: Finding) -> str:
     """The share of an MFT check's texts that pass without the edit, and what the edit did; else empty."""
     passed_before = check.counts.get("passed_unedited")
     if passed_before is None:
@@ -329,7 +335,7 @@ def unedited(check: Finding) -> str:
         effect = "helped"
     elif "harmed" in check.flags:
         effect = "did harm"
-    return f" after the edit, {percent(passed_before / check.n)} before: the edit {effect}"
+    return f"{percent(passed_before / check.n)} before: the edit {effect}"
 
 
 def passing(finding: Finding) -> str:

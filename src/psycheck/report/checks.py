@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from psycheck.core.errors import counted
 from psycheck.core.finding import Finding
+from psycheck.report.cases import CaseKey, case_anchors, case_key
 from psycheck.report.charts import Lane, Means, Plot, Row, rate_lane
-from psycheck.report.check_claims import among_checks, weakest
 from psycheck.report.display_names import Place, name_of, natural, order, place_names, place_of
 from psycheck.report.numbers import count, figure, percent, rate, span, spans
 from psycheck.report.sections import Key, Section, UnshownFindings, by, drawn, unique
@@ -19,6 +19,7 @@ PANELS = 3  # of a plot
 BY = ("category", "polarity", "kind", "symptom")
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided")
 Head = tuple[str, ...]  # suite and label
+CellKey = tuple[str, Place]  # a check at a place
 PlotGroup = tuple[str, Means, tuple[Row, ...]]
 
 
@@ -34,42 +35,34 @@ class MeanKey:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The section of one suite and one label; the plot and the ledger of `opened` start unfolded.
+    """The section of one suite and one label.
 
-    `called` names the places, `checks` has each check once, `cells` all findings, `dir_means` the DIR means.
+    `called` names the places, `checks` has each check once, `cells` all findings, `cases` where their cases
+    are on the page, `dir_means` the DIR means.
     """
 
     name: str
-    opened: Place | None
     called: Mapping[Place, str]
     checks: tuple[Finding, ...]
-    cells: Mapping[tuple[str, Place], Finding]
+    cells: Mapping[CellKey, Finding]
+    cases: Mapping[CellKey, str]
     dir_means: Mapping[Place, Finding]
     means: Table | None
     reactions: Table | None
     sentences: Table | None
 
-    def plots(self) -> Iterator[Plot]:
-        """One plot for few places, else one per model if it has several corpora; at most three panels."""
-        models = unique(model for model, _ in self.called)
-        # Panels of one model are compared with each other; a plot with many panels cannot be read.
-        if PANELS < len(self.called) > len(models):
-            for model in models:
-                places = [place for place in self.called if place[0] == model]
-                names = [corpus or model for _, corpus in places]
-                yield from self._plots_of(model, places, names)
-        else:
-            yield from self._plots_of("", list(self.called), list(self.called.values()))
+    @property
+    def is_wide(self) -> bool:
+        """Whether the checks are a heat map: a plot with many panels cannot be read."""
+        return len(self.called) > PANELS and bool(self.checks)
 
-    def _plots_of(self, model: str, places: Sequence[Place], names: Sequence[str]) -> Iterator[Plot]:
-        for start in range(0, len(places), PANELS):
-            end = start + PANELS
-            part = tuple(places[start:end])
+    def plots(self) -> Iterator[Plot]:
+        """The dot plot of few places, one panel each; many places are a heat map instead."""
+        if self.checks and not self.is_wide:
             yield Plot(
-                name=model,
-                panels=tuple(names[start:end]) if len(self.called) > 1 else (),
-                groups=tuple(self._groups(part)),
-                places=part,
+                name="",
+                panels=tuple(self.called.values()) if len(self.called) > 1 else (),
+                groups=tuple(self._groups(list(self.called))),
             )
 
     def _groups(self, places: Sequence[Place]) -> Iterator[PlotGroup]:
@@ -103,7 +96,8 @@ class Block:
         lanes = []
         for place, mean in zip(places, means, strict=True):
             finding = self.cells.get((name, place))
-            lanes.append(_lane(finding, mean) if finding else None)
+            anchor = self.cases.get((name, place), "")
+            lanes.append(_lane(finding, mean, anchor) if finding else None)
         polarity = check.where.get("polarity", "") if check.where.get("symptom") else ""
         return Row(
             check=name,
@@ -153,23 +147,27 @@ def _group_name(check: Finding) -> str:
     return name
 
 
-def _lane(finding: Finding, mean: float | None) -> Lane:
+def _lane(finding: Finding, mean: float | None, cases: str) -> Lane:
     title = f"{finding.where['check']}: {rate(finding)}"
     if finding.tested:
         title += f" of {count(finding.n)} pass"
         if "below_dir_mean" in finding.flags:
             title += ", below the mean of the DIR checks"
-    return rate_lane(finding, title, mean if finding.where.get("kind") == "DIR" else None)
+    return rate_lane(
+        finding,
+        title,
+        mean=mean if finding.where.get("kind") == "DIR" else None,
+        cases=cases,
+    )
 
 
 def _mean_lane(mean: Finding | None) -> Lane | None:
     if mean is None or not mean.tested:
         return None
-    value = percent(mean.value, 1)
-    checks = counted(mean.counts.get("checks", mean.n), "check")
+    # The figure itself is in the table of means.
     return Lane(
-        title=f"Mean of the DIR checks: {value}",
-        figures=spans(value, span(mean, 1), checks),
+        title=f"Mean of the DIR checks: {percent(mean.value, 1)}",
+        figures=Markup(),
         mean=mean.value,
     )
 
@@ -180,8 +178,7 @@ def checks_section(unshown: UnshownFindings) -> list[Section]:
 
 
 def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
-    """Take the findings on behaviour, by suite and label; the plot of the weakest check starts unfolded."""
-    weakest_check = weakest(among_checks(unshown.run))
+    """Take the findings on behaviour, by suite and label."""
     # The verdict has shown these: the same rates with other intervals.
     unshown.take(lambda f: f.measure == "pass_rate_among_checks", lambda f: tuple(f.where.values()))
     checks = unshown.take(
@@ -221,6 +218,7 @@ def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
 
     heads = unique(key[:2] for key in (*checks, *sentences, *means))
     names = _block_names(heads)
+    anchors = case_anchors(unshown.run)
     return tuple(
         _block(
             names[head],
@@ -228,7 +226,7 @@ def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
             reactions=[finding for key, finding in reactions.items() if key[:2] == head],
             sentences=[finding for key, finding in sentences.items() if key[:2] == head],
             means=means.get(head, {}),
-            weakest_check=weakest_check,
+            anchors=anchors,
         )
         for head in heads
     )
@@ -290,24 +288,20 @@ def _block(
     reactions: Sequence[Finding],
     sentences: Sequence[Finding],
     means: Mapping[MeanKey, Finding],
-    weakest_check: Finding | None,
+    anchors: Mapping[CaseKey, str],
 ) -> Block:
     places = unique(place_of(finding) for finding in (*checks, *sentences))
     called = place_names(places)
-    opened = places[0] if places else None
-    # Intervals differ, so the weakest check is recognised by its place.
-    places_of_checks = [check.where for check in checks]
-    if weakest_check is not None and weakest_check.where in places_of_checks:
-        opened = place_of(weakest_check)
-
+    cells = {(check.where["check"], place_of(check)): check for check in checks}
+    cases = {cell: anchors.get(case_key(check), "") for cell, check in cells.items()}
     # A check has one finding per place; the plot needs one row for all of them.
     each_check_once = {check.where["check"]: check for check in sorted(checks, key=order)}
     return Block(
         name=name,
-        opened=opened,
         called=called,
         checks=tuple(each_check_once.values()),
-        cells={(check.where["check"], place_of(check)): check for check in checks},
+        cells=cells,
+        cases=cases,
         dir_means=_dir_means(means),
         means=_means_table(means) if means else None,
         reactions=_reaction_table(reactions, called) if reactions else None,

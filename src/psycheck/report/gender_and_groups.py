@@ -17,6 +17,7 @@ from psycheck.report.sections import Section, UnshownFindings, by, drawn, unique
 from psycheck.report.tables import Table, table_of
 
 RATES = ("fnr", "fpr", "positive_rate")
+PLOTTED_RATE = "fnr"
 BETWEEN = ("fnr_ratio", "equal_opportunity_difference", "demographic_parity_difference")
 # The ratio and the equal opportunity difference share one test.
 TESTED_BY = {"fnr_ratio": "equal_opportunity_difference"}
@@ -36,6 +37,7 @@ class FairKey(NamedTuple):
 
 
 FairFindings = Mapping[FairKey, Finding]
+Plotted = Mapping[tuple[str, str], str]  # the names of what is in the plot, by unit and column
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +124,19 @@ def _fair(name: str, findings: FairFindings, *, undecided: Finding | None, cases
     flipped_ids = flips.examples[:SHOWN] if flips else ()
     undecided_ids = undecided.examples[:SHOWN] if undecided else ()
     groups_by_column = _groups_by_column(findings)
+    plotted = _plotted(findings, groups_by_column)
+    columns = [_column(column, groups, findings, plotted) for column, groups in groups_by_column.items()]
     return Fair(
         name=name,
-        plot=_plot(findings, groups_by_column),
-        pairs=_pairs_table(findings, flips) if flips and flips.tested else None,
+        plot=_plot(findings, plotted),
+        pairs=_pairs_table(findings, flips, plotted) if flips and flips.tested else None,
         flipped=flipped_ids,
         flipped_more=flips.counts.get("failed", 0) - len(flipped_ids) if flips else 0,
         cases=cases,
         undecided=undecided_ids,
         undecided_more=undecided.counts.get("count", 0) - len(undecided_ids) if undecided else 0,
         ledger=_ledger(flips) if flips else None,
-        columns=tuple(_column(column, groups, findings) for column, groups in groups_by_column.items()),
+        columns=tuple(columns),
     )
 
 
@@ -146,8 +150,8 @@ def _groups_by_column(findings: FairFindings) -> dict[str, list[str]]:
     return groups
 
 
-def _pairs_table(findings: FairFindings, flips: Finding) -> Table:
-    """One row per measure of the pairs."""
+def _pairs_table(findings: FairFindings, flips: Finding, plotted: Plotted) -> Table:
+    """One row per measure of the pairs, but for those that the plot shows."""
 
     def plain_row(measure: str, wording: str = "") -> tuple[str, ...]:
         name = name_of("measures", measure)
@@ -161,7 +165,7 @@ def _pairs_table(findings: FairFindings, flips: Finding) -> Table:
         (name_of("measures", "flip_excess"), *_compared(findings, FairKey("flip_excess", PAIRS))),
         plain_row("score_shift"),
     ]
-    for measure in RATES:
+    for measure in _tabled_rates((PAIRS, ""), plotted):
         rows += [plain_row(measure, "female"), plain_row(measure, "male")]
     for measure in (*BETWEEN, "score_difference"):
         name = name_of("measures", measure)
@@ -177,7 +181,12 @@ def _pairs_table(findings: FairFindings, flips: Finding) -> Table:
     return table_of("pairs", rows, swapped=swapped_words(flips))
 
 
-def _column(column: str, groups: Sequence[str], findings: FairFindings) -> Column:
+def _tabled_rates(unit: tuple[str, str], plotted: Plotted) -> tuple[str, ...]:
+    """The rates of a unit that its table shows: a rate in the plot is not told again."""
+    return tuple(measure for measure in RATES if measure != PLOTTED_RATE or unit not in plotted)
+
+
+def _column(column: str, groups: Sequence[str], findings: FairFindings, plotted: Plotted) -> Column:
     """The rates of each group of a column, and how the groups compare."""
     of_column = {key: f for key, f in findings.items() if (key.unit, key.column) == (GROUPS, column)}
     # Only adjusted tests are flagged as significant.
@@ -187,7 +196,7 @@ def _column(column: str, groups: Sequence[str], findings: FairFindings) -> Colum
     if differ:
         summary += "; they differ after Holm's correction"
 
-    tables = [_rates_table(column, groups, of_column)]
+    tables = [_rates_table(column, groups, of_column, _tabled_rates((GROUPS, column), plotted))]
     comparisons = _comparisons_table(column, of_column)
     if comparisons is not None:
         tables.append(comparisons)
@@ -199,7 +208,9 @@ def _column(column: str, groups: Sequence[str], findings: FairFindings) -> Colum
     )
 
 
-def _rates_table(column: str, groups: Sequence[str], findings: FairFindings) -> Table:
+def _rates_table(
+    column: str, groups: Sequence[str], findings: FairFindings, measures: Sequence[str]
+) -> Table:
     rows = []
     for group in groups:
         figures = [
@@ -213,10 +224,10 @@ def _rates_table(column: str, groups: Sequence[str], findings: FairFindings) -> 
                     )
                 )
             )
-            for measure in RATES
+            for measure in measures
         ]
         rows.append((group or "no group is large enough", *figures))
-    head = [name_of("measures", measure) for measure in RATES]
+    head = [name_of("measures", measure) for measure in measures]
     note = _read_as(
         findings[
             FairKey(
@@ -299,27 +310,34 @@ def _compared(findings: FairFindings, key: FairKey) -> tuple[str, str, str]:
     return figure(findings.get(key), "favours_neither"), p, adjusted_p
 
 
-def _plot(findings: FairFindings, groups_by_column: Mapping[str, Sequence[str]]) -> Plot | None:
-    """The false negative rates of both wordings and of all groups on one scale."""
-    plotted = {(PAIRS, ""): "The same texts in both wordings"}
+def _plotted(findings: FairFindings, groups_by_column: Mapping[str, Sequence[str]]) -> Plotted:
+    """The units of the plot with their names: both wordings, and columns of few groups."""
+    names = {(PAIRS, ""): "The same texts in both wordings"}
     for column, groups in groups_by_column.items():
         if 1 < len(groups) <= FEW:
-            plotted[GROUPS, column] = column.capitalize()
+            names[GROUPS, column] = column.capitalize()
 
+    plotted = {}
+    for (unit, column), name in names.items():
+        rates = [f for key, f in findings.items() if key[:3] == (PLOTTED_RATE, unit, column)]
+        if any(rate_of_group.tested for rate_of_group in rates):
+            plotted[unit, column] = name
+    return plotted
+
+
+def _plot(findings: FairFindings, plotted: Plotted) -> Plot | None:
+    """The false negative rates of both wordings and of all groups on one scale."""
     plot_groups = []
     for (unit, column), name in plotted.items():
-        rates = [f for key, f in findings.items() if key[:3] == ("fnr", unit, column) and f.tested]
+        rates = [f for key, f in findings.items() if key[:3] == (PLOTTED_RATE, unit, column)]
         rows = tuple(_plot_row(rate_of_group) for rate_of_group in rates)
-        if rows:
-            plot_groups.append((name, (None,), rows))
-    return (
-        Plot(
-            name="",
-            panels=(),
-            groups=tuple(plot_groups),
-        )
-        if plot_groups
-        else None
+        plot_groups.append((name, (None,), rows))
+    if not plot_groups:
+        return None
+    return Plot(
+        name="",
+        panels=(),
+        groups=tuple(plot_groups),
     )
 
 

@@ -136,6 +136,12 @@ def rate_spans(finding: Finding) -> Markup:
     return _in_spans(rate(finding), finding.n)
 
 
+def bare_rate(finding: Finding) -> Markup:
+    """A rate in per cent with its interval, without n: for tables whose cells are small."""
+    value, _, interval = rate(finding).partition(" (")
+    return spans(value, interval.rstrip(")"))
+
+
 def _in_spans(text: str, n: int) -> Markup:
     value, _, interval = text.partition(" (")
     return spans(value, interval.rstrip(")"), f"n {count(n)}")

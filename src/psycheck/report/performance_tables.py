@@ -15,7 +15,7 @@ from psycheck.report.display_names import (
     place_names,
     place_of,
 )
-from psycheck.report.numbers import count, decimal, figure, plain
+from psycheck.report.numbers import decimal, figure
 from psycheck.report.sections import Section, UnshownFindings, by, drawn, grouped, unique
 from psycheck.report.tables import Table, table_of
 
@@ -102,7 +102,9 @@ def _performance_of_label(name: str, findings: Sequence[Finding], plan: Mapping[
     head = _place_columns(called, plan)
     # What a model decides, beside what is annotated, and ranking apart from decisions come before all else.
     measures.sort(key=lambda measure: [*FIRST, measure].index(measure))
-    soft = [measure for measure in measures if measure not in HARD]
+    # What has a matrix is not told again.
+    without_own_table = (*HARD, *(MAIN if matrices else ()))
+    soft = [measure for measure in measures if measure not in without_own_table]
     hard = [measure for measure in HARD if measure in measures]
     return Performance(
         name=name,
@@ -170,11 +172,6 @@ def _with_distribution(finding: Finding | None, plan: Mapping[str, Any]) -> Mark
 def curves(unshown: UnshownFindings) -> tuple[list[Curve], Table | None]:
     """Take the reliability findings: one curve per model, corpus and label, and a table."""
     plan = unshown.run.plan
-    errors = {}
-    for finding in unshown.run.findings:
-        if finding.measure == "ece" and is_performance(finding):
-            errors[_PLACE_AND_LABEL(finding)] = finding
-
     section_findings = unshown.take(
         _is_reliability_bin,
         by(
@@ -194,14 +191,13 @@ def curves(unshown: UnshownFindings) -> tuple[list[Curve], Table | None]:
         name = called[model, corpus]
         if several_labels:
             name += f", {label}"
-        error = errors.get((model, corpus, label))
         bins = [(float(finding.where["mean_score"]), finding) for finding in findings]
         bins.sort(key=lambda score_and_finding: score_and_finding[0])
         drawn_curves.append(
             Curve(
                 name=name,
                 bins=bins,
-                note=_curve_note(error, distribution(model, corpus, plan)),
+                note=distribution(model, corpus, plan),
             )
         )
         for score, finding in bins:
@@ -214,16 +210,6 @@ def curves(unshown: UnshownFindings) -> tuple[list[Curve], Table | None]:
                 )
             )
     return drawn_curves, table_of("reliability", rows) if rows else None
-
-
-def _curve_note(error: Finding | None, trained: str) -> str:
-    """The calibration error of a curve, and whether the model was trained on the corpus."""
-    notes = []
-    if error is not None:
-        notes.append(f"calibration error {plain(error, prose=True)}, n {count(error.n)}")
-    if trained:
-        notes.append(trained)
-    return "; ".join(notes)
 
 
 def _is_reliability_bin(finding: Finding) -> bool:
@@ -268,7 +254,6 @@ def pictures(run: Run) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "counts": auc.counts,
-                "auc": f"AUC {plain(auc, prose=True)}, n {count(auc.n)}",
                 "roc": _roc(texts),
                 "bars": _histogram(texts),
             }

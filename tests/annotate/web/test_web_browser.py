@@ -2,7 +2,6 @@
 
 import json
 import math
-import shutil
 import socket
 import subprocess
 import sys
@@ -17,7 +16,7 @@ import httpx
 import numpy as np
 import polars as pl
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from annotation_site import PASSWORD
 from annotators import CONDITIONS
@@ -69,17 +68,6 @@ annotators_per_item = 1
 break_after = 4
 contacts = ["The psychologist of the team"]
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The system's Chromium; `make test` sees to it that there is one."""
-    place = shutil.which("chromium")
-    assert place, "these tests need Chromium: install the package chromium"
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=place, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @contextmanager
