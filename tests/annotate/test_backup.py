@@ -1,5 +1,6 @@
 """Backup and restore: the same rows, from one kind of database into the other, or nothing."""
 
+import resource
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,22 @@ def test_a_file_that_is_no_backup_is_one_clear_error(line: str, head: bool, tmp_
     with pytest.raises(BadInput, match="backup"):
         restore(second, file)
     assert all(not table for table in rows(second).values())
+
+
+def test_a_small_file_that_unpacks_to_an_endless_row_is_refused_within_bounds(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl.zst"
+    head = b'{"format": "psycheck annotations 1"}\n'
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    with file.open("wb") as packed:
+        packed.write(packer.compress(head + b'{"table": "'))
+        for _ in range(1_000):
+            packed.write(packer.compress(b"a" * 2**20))
+        packed.write(packer.flush())
+    assert file.stat().st_size < 2**20
+
+    database = new(tmp_path / "second")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with refused("backup.endless-row"):
+        restore(database, file)
+    # In KiB: the row so far and a copy of it, never the whole gigabyte.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024

@@ -17,6 +17,7 @@ ENDING: Final = ".jsonl.zst"
 _FORMAT: Final = "psycheck annotations 1"
 _PIECE: Final = 1_000  # rows per statement
 _READ: Final = 2**20  # bytes per read
+_MOST_OF_A_ROW: Final = 2**26  # bytes: far above any text with all that is said of it
 # Columns that hold texts, which a database with a key encrypts.
 _SEALED: Final = {item.name: ("text", "about"), reason.name: ("why",)}
 
@@ -202,6 +203,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                 *lines, unfinished = (unfinished + piece).split(b"\n")
                 for line in lines:
                     yield _record(line)
+                _refuse_endless_row(unfinished, path)
     except (zstandard.ZstdError, ValueError, RecursionError, OSError) as error:
         raise BadInput(
             f"the backup cannot be read ({type(error).__name__})",
@@ -209,6 +211,17 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             where=str(path),
             do="use another backup",
         ) from error
+
+
+def _refuse_endless_row(unfinished: bytes, path: Path) -> None:
+    """Refuse a row without an end: a small file can unpack to one that fills the memory."""
+    if len(unfinished) > _MOST_OF_A_ROW:
+        raise BadInput(
+            f"the backup holds a row of more than {_MOST_OF_A_ROW // 2**20} MiB",
+            code="backup.endless-row",
+            where=str(path),
+            do="use another backup",
+        )
 
 
 def _record(line: bytes) -> dict[str, Any]:
