@@ -81,7 +81,7 @@ ENGINE = '''"""An engine that scores one item at a time."""
 
 import numpy as np
 
-from psycheck.scoring.remembered import Todo
+from psycheck.scoring.todo import Todo
 from psycheck.scoring.task import ScoringTask
 
 

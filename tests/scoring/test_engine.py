@@ -20,10 +20,11 @@ from psycheck.models.opening import open_model, spec_of
 from psycheck.models.python_object import PythonOptions, wrap_object
 from psycheck.scoring.answers import not_scored
 from psycheck.scoring.engine import gather, score_once
-from psycheck.scoring.remembered import RememberedScores, Todo
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.store import Store
 from psycheck.scoring.tally import Tally
 from psycheck.scoring.task import ScoringTask
+from psycheck.scoring.todo import Todo
 from refusals import refused
 
 

@@ -19,10 +19,11 @@ from psycheck.models.output import checked_scores
 from psycheck.scoring.engine import LOCAL, Piece, foretell, gather, open_engine, score_once
 from psycheck.scoring.limits import NO_LIMITS, Limits, expected_tally
 from psycheck.scoring.recheck import of_all_sizes
-from psycheck.scoring.remembered import RememberedScores, unknown
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.retries import Sleep, patiently
 from psycheck.scoring.store import Store, default_store
 from psycheck.scoring.tally import Tally
+from psycheck.scoring.todo import unknown
 
 _TIMED = 16  # items that are scored to estimate how long all take
 

@@ -16,10 +16,11 @@ import numpy as np
 from psycheck.core.errors import ModelFailure, NothingAnswered
 from psycheck.core.model import Answer, Arrival, Reply, Replying, answers_in, capabilities_of
 from psycheck.scoring.limits import Allowance
-from psycheck.scoring.remembered import RememberedScores, Todo, reason_of
+from psycheck.scoring.remembered import RememberedScores, reason_of
 from psycheck.scoring.retries import TRANSIENT, Sleep, gave_no_answer, patiently
 from psycheck.scoring.tally import Tally
 from psycheck.scoring.task import ScoringTask
+from psycheck.scoring.todo import Todo
 
 _FIRST_REPLIES = 30  # of a model, after which it is asked on only if one of them answers a label
 

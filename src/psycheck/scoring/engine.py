@@ -30,10 +30,11 @@ from psycheck.scoring.limits import (
     to_ask,
 )
 from psycheck.scoring.recheck import changed_since_stored
-from psycheck.scoring.remembered import RememberedScores, Todo, unknown
+from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.retries import Sleep
 from psycheck.scoring.tally import Tally
 from psycheck.scoring.task import ScoringTask, in_batches
+from psycheck.scoring.todo import Todo, unknown
 
 LOCAL = "local"
 

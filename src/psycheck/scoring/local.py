@@ -19,10 +19,11 @@ from psycheck.core.model import AnswersOf, Encoder, Grounded, Model, Partial, Re
 from psycheck.models.output import checked_scores
 from psycheck.scoring.asking import ask_each
 from psycheck.scoring.engine import Piece, score_once
-from psycheck.scoring.remembered import RememberedScores, Todo, reason_of, unknown
+from psycheck.scoring.remembered import RememberedScores, reason_of
 from psycheck.scoring.retries import patiently
 from psycheck.scoring.tally import Tally
 from psycheck.scoring.task import ScoringTask
+from psycheck.scoring.todo import Todo, unknown
 from psycheck.scoring.vectors import stored_vectors
 
 _BROKEN_SAMPLE = 16  # items of all sizes that a model must fail on before it counts as broken
