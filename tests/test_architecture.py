@@ -28,8 +28,9 @@ MAY = {
     "audits": SOURCES | {"scoring", "report"},
     "training": SOURCES | {"scoring", "audits", "report"},
     "runs": SOURCES | {"scoring", "audits", "report"},
+    "view": FOUNDATION | {"report", "audits"},
     "annotate": SOURCES,
-    "commands": SOURCES | {"scoring", "audits", "report", "training", "runs", "annotate"},
+    "commands": SOURCES | {"scoring", "audits", "report", "training", "runs", "view", "annotate"},
     "studies": SOURCES | {"scoring", "audits", "report", "training", "runs", "commands"},
 }
 _HIDDEN = re.compile(r"(psycheck(?:\.\w+)+)(?::\w+)?")

@@ -1,8 +1,9 @@
-"""`psycheck view`: open the report of a run, or an index page over several."""
+"""`psycheck view`: open the report of a run, or pages over several on this machine."""
 
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING
@@ -21,24 +22,30 @@ REPORT = "report.html"
 def view_cli(
     runs: list[Path],
     redraw: bool = False,
-    index: Path = Path("index.html"),
+    index: Path | None = None,
     browser: bool = True,
+    port: int = 0,
+    show_texts: bool = False,
     replies: bool = False,
     unanswered: bool = False,
 ) -> None:
-    """Open the report of a run, or a page that lists several; drawing a report again needs no scoring."""
+    """Open the report of a run, or browse several: list, compare two, gates over time, cases, replies."""
     from psycheck.io.writing import refuse_overwriting
     from psycheck.runs.folder import FILES, open_run
 
     # Shells complete to the file: a path to the report means its run.
     folders = [run.parent if run.name == REPORT else run for run in runs]
+    is_several = len(folders) > 1 or _holds_runs(folders[0])
+    if is_several and not (redraw or replies or index):
+        _serve(folders, port=port, browser=browser, show_texts=show_texts)
+        return
 
     # All are opened before any is drawn again: a folder that is not a run leaves the others as they are.
     opened = {folder: open_run(folder) for folder in folders}
     if replies:
         _print_replies(opened.values(), only_unanswered=unanswered)
         return
-    if len(opened) > 1:
+    if index is not None:
         files_of_runs = [folder / name for folder in folders for name in FILES]
         refuse_overwriting([index], files_of_runs)
 
@@ -48,12 +55,43 @@ def view_cli(
             _draw_again(folder)
 
     page = folders[0] / REPORT
-    if len(opened) > 1:
+    if index is not None:
         page = index
         _write_index(page, opened)
     if browser:
         typer.launch(page.resolve().as_uri())
     typer.echo(f"report: {page}")
+
+
+def _holds_runs(folder: Path) -> bool:
+    """Whether a folder is not a run itself, but holds some."""
+    from psycheck.view.run_index import WHOLE, listed_runs
+
+    return not (folder / WHOLE).exists() and bool(listed_runs([folder]))
+
+
+def _serve(folders: list[Path], *, port: int, browser: bool, show_texts: bool) -> None:
+    """Serve pages over the runs of some folders until the person stops it."""
+    from psycheck.core.errors import BadInput, counted
+    from psycheck.view.pages import Places
+    from psycheck.view.server import ViewServer
+
+    places = Places(tuple(folders), show_texts=show_texts)
+    runs = places.runs()
+    if not runs:
+        raise BadInput(
+            "there is no finished run in these folders",
+            code="view.no-runs",
+            where=", ".join(map(str, folders)),
+            allowed="folders of finished runs, or a folder that holds some",
+        )
+    with ViewServer(places, port) as server:
+        typer.echo(f"{counted(len(runs), 'run')}: {server.address}")
+        typer.echo("Only this machine can open it, with this address. Ctrl-C stops it.", err=True)
+        if browser:
+            typer.launch(server.address)
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 def _print_replies(runs: "Iterable[Run]", *, only_unanswered: bool) -> None:

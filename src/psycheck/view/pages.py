@@ -1,0 +1,213 @@
+"""The pages over several runs: from an address to HTML; nothing is written, texts appear only if allowed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from psycheck.report.display_names import file_text
+from psycheck.view.gate_trend import Trend, gates_of, trend_of
+from psycheck.view.run_index import ListedRun, listed_runs, texts_of_cases
+from psycheck.view.two_runs import CasePage, changed_cases, rows_of, shared_figures, values_in
+
+PAGE_ROWS = 100
+_MOST_FIGURES = 200
+_CASES = ("check", "kind", "corpus", "model", "id", "outcome", "before", "after")
+_REPLIES = ("model", "corpus", "id", "answer", "how", "prompt_tokens", "completion_tokens")
+_WORDS = ("question", "reply", "reason")  # of a reply: texts, or what may quote them
+_REPORT = "report.html"
+_WIDTH, _HEIGHT = 720.0, 220.0  # of the picture of a trend
+
+
+class NoSuchPage(Exception):
+    """An address that leads nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What is viewed: the folders of runs, and whether their texts may be shown."""
+
+    folders: tuple[Path, ...]
+    show_texts: bool = False
+
+    def runs(self) -> list[ListedRun]:
+        """The runs of now: one that was added meanwhile is there when the page is loaded again."""
+        return listed_runs(self.folders)
+
+    def run(self, key: str) -> ListedRun:
+        """The run of a key; another one is not to be had."""
+        for run in self.runs():
+            if run.key == key:
+                return run
+        raise NoSuchPage
+
+
+def page_of(places: Places, path: Sequence[str], query: Mapping[str, str]) -> str:
+    """The page at a path, "" for the list; an unknown one raises `NoSuchPage`."""
+    name, *rest = [*path, ""]
+    draw = _PAGES.get(name)
+    if draw is None:
+        raise NoSuchPage
+    return draw(places, [part for part in rest if part], query)
+
+
+def _list(places: Places, _rest: Sequence[str], _query: Mapping[str, str]) -> str:
+    runs = places.runs()
+    return _drawn("list", runs=runs, gates=gates_of(runs))
+
+
+def _report(places: Places, rest: Sequence[str], _query: Mapping[str, str]) -> str:
+    """The report of a run as it was drawn."""
+    file = _only(places, rest).folder / _REPORT
+    if not file.is_file():
+        raise NoSuchPage
+    return file.read_text("utf-8")
+
+
+def _cases(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
+    run = _only(places, rest)
+    choices = {name: query.get(name, "") for name in ("check", "outcome")}
+    number = _number(query)
+    found = rows_of(run, "cases", choices=choices, columns=_CASES, page=number, size=PAGE_ROWS)
+    texts = texts_of_cases(run) if places.show_texts else {}
+    for row in found.rows:
+        row["text"] = texts.get((str(row["check"]), str(row["id"])), "")
+    return _drawn(
+        "cases",
+        run=run,
+        found=found,
+        page=number,
+        pages=_pages(found),
+        choices=choices,
+        values={name: values_in(run, "cases", name) for name in choices} if "cases" in run.tables else {},
+    )
+
+
+def _replies(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
+    run = _only(places, rest)
+    number = _number(query)
+    columns = (*_REPLIES, *_WORDS) if places.show_texts else _REPLIES
+    found = rows_of(run, "replies", choices={}, columns=columns, page=number, size=PAGE_ROWS)
+    return _drawn(
+        "replies",
+        run=run,
+        found=found,
+        page=number,
+        pages=_pages(found),
+        words=_WORDS if places.show_texts else (),
+        columns=_REPLIES,
+    )
+
+
+def _compare(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> str:
+    first = places.run(query.get("first", ""))
+    second = places.run(query.get("second", ""))
+    number = _number(query)
+    changed = changed_cases(first, second, page=number, size=PAGE_ROWS)
+    figures = shared_figures(first, second)
+    return _drawn(
+        "two",
+        first=first,
+        second=second,
+        figures=figures[:_MOST_FIGURES],
+        all_figures=len(figures),
+        found=changed,
+        page=number,
+        pages=_pages(changed),
+    )
+
+
+def _trend(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> str:
+    runs = places.runs()
+    gates = gates_of(runs)
+    chosen = query.get("gate") or (gates[0] if gates else "")
+    if gates and chosen not in gates:
+        raise NoSuchPage
+    trend = trend_of(chosen, runs) if gates else Trend("", None, ())
+    return _drawn("trend", gates=gates, trend=trend, picture=trend_picture(trend))
+
+
+def trend_picture(trend: Trend) -> Markup:
+    """A line for each model from the oldest run to the newest, and the bound of the gate."""
+    if not trend.points:
+        return Markup("")
+    values = [point.value for point in trend.points]
+    bounds = [] if trend.bound is None else [trend.bound]
+    low, high = min([*values, *bounds, 0.0]), max([*values, *bounds, 1.0])
+    keys = list(dict.fromkeys(point.run.key for point in trend.points))
+    step = _WIDTH / max(len(keys) - 1, 1)
+
+    def height(value: float) -> float:
+        return _HEIGHT - (value - low) / (high - low) * _HEIGHT
+
+    drawn = []
+    for bound in bounds:
+        drawn.append(Markup('<path class="bound" d="M0 {y:.1f}H{x:.1f}"/>').format(y=height(bound), x=_WIDTH))
+    for model in dict.fromkeys(point.model for point in trend.points):
+        points = [point for point in trend.points if point.model == model]
+        places = [(keys.index(point.run.key) * step, height(point.value)) for point in points]
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        drawn.append(Markup('<polyline points="{}"/>').format(line))
+        for point, (x, y) in zip(points, places, strict=True):
+            # A gate that fails is a square, one that holds a dot: colour is not alone.
+            shape = (
+                '<circle cx="{x:.1f}" cy="{y:.1f}" r="4">{title}</circle>'
+                if point.holds
+                else '<rect class="fails" x="{left:.1f}" y="{top:.1f}" width="9" height="9">{title}</rect>'
+            )
+            title = Markup("<title>{}, {}: {:.3f}</title>").format(point.run.name, model, point.value)
+            drawn.append(Markup(shape).format(x=x, y=y, left=x - 4.5, top=y - 4.5, title=title))
+    return Markup(
+        '<svg class="trend" viewBox="-8 -8 {:.0f} {:.0f}" role="img" aria-label="{}">{}</svg>'
+    ).format(_WIDTH + 16, _HEIGHT + 16, f"{trend.gate} over {len(keys)} runs", Markup("").join(drawn))
+
+
+def _only(places: Places, rest: Sequence[str]) -> ListedRun:
+    if len(rest) != 1:
+        raise NoSuchPage
+    return places.run(rest[0])
+
+
+def _number(query: Mapping[str, str]) -> int:
+    number = query.get("page", "0")
+    return int(number) if number.isdecimal() and len(number) < 9 else 0
+
+
+def _pages(found: CasePage) -> int:
+    return max(1, -(-found.total // PAGE_ROWS))
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["figure"] = _figure
+    return environment
+
+
+def _figure(value: object) -> str:
+    """A number with three digits behind the point; a dash where there is none."""
+    return f"{value:.3f}" if isinstance(value, float) and value == value else "–"
+
+
+def _drawn(template: str, **parts: object) -> str:
+    style = Markup(file_text("report.css") + Path(__file__).with_name("view.css").read_text("utf-8"))
+    return _templates().get_template(f"{template}.html.j2").render(style=style, **parts)
+
+
+_PAGES: Mapping[str, Callable[[Places, Sequence[str], Mapping[str, str]], str]] = {
+    "": _list,
+    "run": _report,
+    "cases": _cases,
+    "replies": _replies,
+    "compare": _compare,
+    "trend": _trend,
+}
