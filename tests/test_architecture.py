@@ -154,8 +154,8 @@ def test_statistics_know_only_numbers() -> None:
 
 def test_every_file_has_a_room() -> None:
     rooms = {_room(path) for path in SOURCE.rglob("*.py")}
-    assert rooms - set(MAY) <= {"__init__", "__main__"}
-    assert len(list(SOURCE.glob("*.py"))) == 2
+    assert rooms - set(MAY) <= {"__init__", "__main__", "pytest_fixture"}
+    assert len(list(SOURCE.glob("*.py"))) == 3
 
 
 def test_the_public_names_are_frozen() -> None:
@@ -214,6 +214,7 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "training/card.py",
         "commands/silver_labels.py",
         "annotate/export_files.py",
+        "pytest_fixture.py",  # in the cache of pytest
         "annotate/transfer.py",  # an upload, in a private folder
     }  # write a part
     assert found - inside == {

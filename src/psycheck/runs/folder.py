@@ -115,7 +115,7 @@ def _refuse_finished(folder: Path) -> None:
         code="run.finished",
         where=str(folder),
         allowed="a new folder, or the command that made the run, which continues it",
-        do="choose another `out`, or add --force to overwrite it; every score is stored and used again",
+        do="choose another `out`, or add `force` to overwrite it; every score is stored and used again",
     )
 
 

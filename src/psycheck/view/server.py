@@ -35,6 +35,7 @@ class ViewServer(ThreadingHTTPServer):
 
     def __init__(self, places: Places, port: int = 0) -> None:
         self.places = places
+        page_of(places, (), {})  # what is read only once is read before a person waits for it
         self.token = secrets.token_urlsafe(24)
         try:
             super().__init__((_HOST, port), _Handler)
