@@ -247,16 +247,15 @@ def _note_clause(words: Sequence[Word], at: int, reading: _Reading, lead: str) -
         return
 
     subject = [each for each in words[reading.since : at] if each.text not in ("not", "–")]
-    other = None
     # A form in -s right after the verb is its object: "she gets headaches".
-    is_object = not subject and not reading.opener and lead != "head" and word not in clause.AUXILIARIES
-    if not is_object:
-        other = _subject_of(words, at, subject, reading)
+    begins_clause = subject or reading.opener or lead == "head"
+    is_object = not begins_clause and word not in clause.AUXILIARIES
+    other = None if is_object else _subject_of(words, at, subject, reading)
     if other:
         reading.other = other
-    elif not subject or (word not in LISTS["plural"] and word not in LISTS["either_number"]):
-        return
-    reading.begin_clause(_saying(word), at)
+        reading.begin_clause(_saying(word), at)
+    elif subject and (word in LISTS["plural"] or word in LISTS["either_number"]):
+        reading.begin_clause(_saying(word), at)
 
 
 def _subject_of(
@@ -281,14 +280,21 @@ def _subject_of(
         return _OtherSubject(is_person=is_person or acts, ends=ends, verb=at)
 
     # Other forms do not show their number: the subject must.
-    is_modal = word in LISTS["either_number"] and not words[at].capital
-    if not is_modal and not (opener and clause.is_past(word) and (is_relative or _begins_subject(subject))):
-        return None
     if not subject and not is_relative:
         return None
     if clause.plural(subject or before):
         return None
+    if not _may_be_verb_of(words[at], subject, opener, is_relative=is_relative):
+        return None
     return _OtherSubject(is_person=is_person, ends=ends, verb=at)
+
+
+def _may_be_verb_of(word: Word, subject: Sequence[Word], opener: str, *, is_relative: bool) -> bool:
+    """True if a form that has no -s may be the verb of the subject: a modal, or a past tense in a clause."""
+    if word.text in LISTS["either_number"] and not word.capital:
+        return True
+    in_clause = bool(opener) and (is_relative or _begins_subject(subject))
+    return in_clause and clause.is_past(word.text)
 
 
 def _clause_ends(opener: str, before: Sequence[Word], *, is_relative: bool) -> tuple[str, ...]:

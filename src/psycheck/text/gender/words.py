@@ -43,20 +43,20 @@ def gendered(text: str, scope: Scope) -> list[Found]:
     if first is None and not letters:
         return []
 
-    addresses = address_spans(text)
-    tags = _tag_spans(text)
-    words: list[Found] = []
-    for start, end in letters:
-        if not inside(addresses, start) and not inside(tags, start):
-            words.append(_sex_letter(text, start, end))
-    if first is not None:
-        for match in pattern.finditer(text, first.start()):
-            start = match.start()
-            if (addresses and inside(addresses, start)) or (tags and inside(tags, start)):
-                continue
-            word = _gendered_word(match, entries)
-            if word:
-                words.append(word)
+    # What stands in an address or in an HTML tag is not a word of the text.
+    no_words = [spans for spans in (address_spans(text), _tag_spans(text)) if spans]
+    words = [
+        _sex_letter(text, start, end)
+        for start, end in letters
+        if not any(inside(spans, start) for spans in no_words)
+    ]
+    matches = pattern.finditer(text, first.start()) if first else ()
+    for match in matches:
+        if no_words and any(inside(spans, match.start()) for spans in no_words):
+            continue
+        word = _gendered_word(match, entries)
+        if word:
+            words.append(word)
     return sorted(words) if letters else words
 
 
