@@ -51,7 +51,7 @@ def words_after(text: str, end: int) -> list[Word]:
             words.append(_word(match))
             if _is_next_pronoun(words):
                 break
-        elif token in _ENDS or (token == "." and _full_stop(text, read_to, words)):
+        elif _is_end(text, token, read_to, words):
             break
         elif token in _BRACKETS or token == '"':
             read_to = _end_of_bracket(text, token, read_to, end + _REACH)
@@ -61,6 +61,11 @@ def words_after(text: str, end: int) -> list[Word]:
             mark = token if token in (",", "&") else "–"
             words.append(Word(text=mark, start=match.start(), end=read_to, capital=False))
     return words
+
+
+def _is_end(text: str, token: str, at: int, words: Sequence[Word]) -> bool:
+    """True if a mark, which ends at `at`, ends the sentence."""
+    return token in _ENDS or (token == "." and _full_stop(text, at, words))
 
 
 def _is_next_pronoun(words: Sequence[Word]) -> bool:

@@ -45,19 +45,23 @@ def gendered(text: str, scope: Scope) -> list[Found]:
 
     # What stands in an address or in an HTML tag is not a word of the text.
     no_words = [spans for spans in (address_spans(text), _tag_spans(text)) if spans]
-    words = [
-        _sex_letter(text, start, end)
-        for start, end in letters
-        if not any(inside(spans, start) for spans in no_words)
-    ]
+    words: list[Found] = []
+    for start, end in letters:
+        if not _is_inside_any(no_words, start):
+            words.append(_sex_letter(text, start, end))
     matches = pattern.finditer(text, first.start()) if first else ()
     for match in matches:
-        if no_words and any(inside(spans, match.start()) for spans in no_words):
+        if no_words and _is_inside_any(no_words, match.start()):
             continue
         word = _gendered_word(match, entries)
         if word:
             words.append(word)
-    return sorted(words) if letters else words
+    return sorted(words)
+
+
+def _is_inside_any(several: Sequence[Sequence[Span]], at: int) -> bool:
+    """True if a position lies in a span of any of several lists."""
+    return any(inside(spans, at) for spans in several)
 
 
 def _sex_letter(text: str, start: int, end: int) -> Found:

@@ -52,11 +52,14 @@ def is_person(text: str, match: re.Match[str]) -> bool:
     inside_phrase = word != "" and marks in ("", ",")
     if NAME_FORMS["owns"].match(text, end):
         return inside_phrase and word not in _BEFORE_THINGS
-    if joined:
-        return True
-    if not inside_phrase:
+    return joined or _is_person_by_place(text, match, before, marks)
+
+
+def _is_person_by_place(text: str, match: re.Match[str], before: str, marks: str) -> bool:
+    """True if a surname follows the name, or a small word right before it leads to it."""
+    if not before or marks not in ("", ","):
         return _two(text, match)
-    return marks == "" and _follows_small_word(text, end, before)
+    return marks == "" and _follows_small_word(text, match.end(), before)
 
 
 def _follows_small_word(text: str, end: int, before: str) -> bool:
