@@ -86,7 +86,8 @@ def score_cli(
 
     # The file is written all the same; the exit code tells scripts that scores are missing.
     if failed:
-        print_notes([f"{counted(failed, 'text')} without a score: no score or label in the file"])
+        missing = f"{counted(failed, 'text')} without a score: no score or label in the file"
+        print_notes([missing], even_if_quiet=True)
         raise typer.Exit(_INCOMPLETE)
 
 
