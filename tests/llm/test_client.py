@@ -15,7 +15,7 @@ from llm_servers import YES, Asked, Behaviour, Exchange, answer_yes, completion,
 from psycheck.core.model import Answer, Reply
 from psycheck.llm import connection, pace
 from psycheck.llm.client import ask_all
-from psycheck.llm.connection import Server
+from psycheck.llm.server import Server
 from psycheck.llm.pace import Unanswered
 from refusals import refused
 
