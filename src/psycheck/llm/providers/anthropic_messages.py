@@ -28,6 +28,7 @@ _FINISHES: Final = {
 _TRANSLATED: Final = frozenset(
     ["response_format", "reasoning_effort", "logprobs", "top_logprobs", "seed", "max_completion_tokens"]
 )
+_CACHED: Final = ("cache_creation_input_tokens", "cache_read_input_tokens")
 # Statuses of the errors that a batch names by their type.
 _STATUS_BY_TYPE: Final = {
     "invalid_request_error": 400,
@@ -149,9 +150,6 @@ def _reply(message: Any, seconds: float) -> Reply:
     )
 
 
-_CACHED: Final = ("cache_creation_input_tokens", "cache_read_input_tokens")
-
-
 def _outcome(line: bytes) -> tuple[str, Outcome]:
     """The id of a request of a batch, and what became of it."""
     try:
@@ -174,6 +172,7 @@ def connect(server: Server) -> AnthropicMessages:
         api_key=server.key,
         base_url=server.base_url,
         max_retries=0,
+        timeout=None,
         http_client=http,
         default_headers=dict(server.headers),
         default_query=dict(server.query),

@@ -24,6 +24,9 @@ _WITH_RESULTS: Final = ("JOB_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED")
 _FINISHES: Final = {"STOP": "stop", "MAX_TOKENS": "length"}
 # Ends of a reply that a filter stopped and that other servers call so.
 _FILTERS: Final = ("IMAGE_SAFETY", "MODEL_ARMOR")
+# Statuses of the errors that a batch names by the codes of gRPC.
+_STATUS_BY_RPC: Final = {3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
+_DEADLINE: Final = 4  # the code of gRPC for what was not done in time
 _RETRY_DELAY: Final = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 _SAME_NAMES: Final = ("temperature", "top_p", "seed")
 _KEY_REASON: Final = "API_KEY_INVALID"
@@ -174,6 +177,8 @@ def _logprobs(result: types.LogprobsResult | None) -> str:
 
 def _outcome(answer: types.InlinedResponse) -> Outcome:
     """What became of one question of a batch."""
+    if answer.error is not None and answer.error.code == _DEADLINE:
+        return Unanswered("expired")
     if answer.error is not None:
         return Refused(_STATUS_BY_RPC.get(answer.error.code or 0, 500), answer.error.message or "")
     if answer.response is None:
@@ -182,10 +187,6 @@ def _outcome(answer: types.InlinedResponse) -> Outcome:
         return reply_of(answer.response, 0.0)
     except Unanswered as failure:
         return failure
-
-
-# Statuses of the errors that a batch names by the codes of gRPC.
-_STATUS_BY_RPC: Final = {3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
 
 
 @contextmanager
@@ -197,7 +198,8 @@ def _errors() -> Iterator[None]:
         raise _refused(error) from None
     except httpx2.HTTPError as error:
         raise Unanswered(failure_of_connection(error)) from None
-    except ValueError:  # an answer that is not JSON, or not of the client's types
+    except (ValueError, TypeError, AttributeError, LookupError):
+        # An answer that is not JSON, or not as the client expects it.
         raise Unanswered("garbled") from None
 
 
