@@ -237,6 +237,10 @@ class ReadReply(Protocol):
     def rationale(self) -> str:
         """What the reply gives as its reason, "" if nothing."""
 
+    @property
+    def agreement(self) -> float:
+        """The share of several samples that decide alike, NaN for a single one."""
+
 
 @runtime_checkable
 class ReplyReader(Replying, Protocol):
