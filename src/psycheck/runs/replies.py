@@ -89,11 +89,13 @@ def _rows(
 def _row(model: ReplyReader, labels: Sequence[str], reply: Reply, text: str) -> dict[str, Any]:
     reading = model.reading(reply, text)
     scores = dict(zip(labels, reading.scores.tolist(), strict=True))
+    # Only models that ask several times know it.
+    agreement = getattr(reading, "agreement", math.nan)
     without_nan = {label: None if math.isnan(score) else score for label, score in scores.items()}
     return {
         "answer": json.dumps(without_nan, ensure_ascii=False),
         "how": reading.how,
-        "agreement": None if math.isnan(reading.agreement) else reading.agreement,
+        "agreement": None if math.isnan(agreement) else agreement,
         "finish": reply.finish,
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,
