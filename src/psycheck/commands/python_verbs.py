@@ -73,6 +73,7 @@ class RecipeKeywords(TypedDict, total=False):
     balanced: bool
     symptom_task: float
     probe: bool
+    features: str
 
 
 class TrainKeywords(ColumnKeywords, RecipeKeywords, total=False):
