@@ -111,9 +111,14 @@ def _longformer(folder: Path) -> Path:
 
 def gender(data: Path, out: Path, encoders: Sequence[str]) -> tuple[Run, str]:
     """Doctors' notes, three encoders and all learners of the grids."""
-    notes = open_corpus(data / "clinical_notes.csv", text="text", labels=["mentions_depression"])
-    is_short = np.array([len(text) <= 1500 for text in notes.texts])
-    run = study_gender(notes.only(is_short), out=out, encoder=list(encoders), pairs=150, say=_say)
+    notes = open_corpus(
+        data / "clinical_notes.csv",
+        text="text",
+        labels=["mentions_depression"],
+        id="none",
+        groups=["gender"],
+    )
+    run = study_gender(notes, out=out, encoder=list(encoders), record="gender", pairs=200, seeds=2, say=_say)
     return run, gender_tables(run)
 
 

@@ -333,3 +333,30 @@ def test_published_tables_are_whole() -> None:
         for row in rows:
             worse = row["experiment"] == "augmented" and float(row["fnrr"]) < before[row["model"]]
             assert worse == bool(row["mark"])
+
+
+def test_several_encoders_are_rows_of_one_table_and_too_few_to_tell(tmp_path: Path) -> None:
+    class Fewer(Letters):
+        name, fingerprint = "fewer words", "3"
+        words = ("she", "he", "low", "tired", "well")
+
+    class Other(Letters):
+        name, fingerprint = "other words", "4"
+        words = ("she", "her", "he", "his", "mood", "low")
+
+    encoders = [Letters(), Fewer(), Other()]
+    run = study_gender(small(), out=tmp_path, encoder=encoders, names=["lr"], each=12)
+    flips = run.findings.where(measure="flip_rate", experiment="original")
+    assert [f.where["encoder"] for f in flips] == ["some words", "fewer words", "other words"]
+    page = (tmp_path / "study.md").read_text("utf-8")
+    table = page.split("## logistic regression (not in the paper)")[1].split("##")[0]
+    for encoder in encoders:
+        assert f"| ours | {encoder.name} |" in table
+    assert "- logistic regression on fewer words: " in page
+    # The words of the list are none of these three encoders': Direct Bias is missing, and said to be.
+    assert sum(note.startswith("Direct Bias of") for note in run.notes) == 3
+
+
+def test_an_encoder_is_named_once(tmp_path: Path) -> None:
+    with refused("study.same-encoder-name"):
+        study_gender(small(), out=tmp_path, encoder=[Letters(), Letters()], names=["lr"])

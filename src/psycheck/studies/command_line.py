@@ -75,6 +75,7 @@ def gender_cli(
     columns: "Columns",
     corpus: str,
     out: Path = OUT,
+    group: str | None = None,
     encoders: list[str] | None = None,
     learners: list[str] | None = None,
     starts: list[str] | None = None,
@@ -109,8 +110,9 @@ def gender_cli(
     recipe = _recipe(preset, epochs, max_length)
     with ProgressLine() as line:
         run = study_gender(
-            corpus_plan(corpus, columns),
+            corpus_plan(corpus, replace(columns, groups=(group,) if group else ())),
             out=out,
+            record=group,
             encoder=encoders,
             names=learners,
             recipes=[recipe.with_(start=start) for start in starts or []],

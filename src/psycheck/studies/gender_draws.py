@@ -91,6 +91,8 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
     test_rows = np.flatnonzero(is_test) if is_test.any() else remaining_rows
     # A learner that has read an author before would do too well on the author's other texts.
     train_owners = {texts.owners[row] for row in train}
+    # Without a gendered word both wordings are the same text.
+    test_rows = test_rows[texts.paired[test_rows]]
     test = np.array([row for row in test_rows if texts.owners[row] not in train_owners], np.intp)
 
     positive = int(texts.marks[test].sum())

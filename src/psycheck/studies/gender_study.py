@@ -60,6 +60,7 @@ def study_gender(
     names: Sequence[str] | None = None,
     recipes: Sequence[Recipe] = (),
     label: str | None = None,
+    record: str | None = None,
     scope: Scope = PRONOUNS,
     how: How = "they",
     balance: Balance = "both",
@@ -74,12 +75,12 @@ def study_gender(
 
     `names` are the learners of the grids (default: all), on the vectors of `encoder`, or of each of several;
     "tfidf" stands for TF–IDF of words, which knows nothing but the training texts. `recipes` are further
-    models to fine-tune.
-    `scope` chooses the words to swap, `how` the wording of neutral texts; `balance` and `each` how training
-    texts are drawn, once per seed; `pairs` limits the test; `direct_bias` also measures that of the encoders,
-    and sets it against its effect on the classifiers.
-    The folder gets `study.md`, each table next to the published one, and `pairs.parquet`, every decision by
-    id. Vectors and decisions are kept in it: call again after an interruption to resume.
+    models to fine-tune. `record` names the group of the corpus that says whom a text is about; without it
+    the words do. `scope` chooses the words to swap, `how` the wording of neutral texts; `balance` and `each`
+    how training texts are drawn, once per seed; `pairs` limits the test; `direct_bias` also measures that of
+    the encoders, and sets it against its effect on the classifiers. The folder gets `study.md`, each table
+    next to the published one, and `pairs.parquet`, every decision by id. Vectors and decisions are kept in
+    it: call again after an interruption to resume.
     """
     opened = open_corpus(corpus)
     names = learner_names() if names is None else names
@@ -87,7 +88,7 @@ def study_gender(
     titles = [learner.title for learner in grids] + [title_of(recipe) for recipe in recipes]
     _refuse_impossible(titles, seeds, pairs)
 
-    texts = gendered_texts(opened, label_of(opened, label), scope, how)
+    texts = gendered_texts(opened, label_of(opened, label), scope, how, record=record)
     cuts = _draw_cuts(texts, balance=balance, each=each, pairs=pairs, seeds=seeds)
 
     folder = Path(out)
@@ -111,6 +112,7 @@ def study_gender(
             "cuts": [_described_cut(one_cut) for one_cut in cuts],
             **_described_learners(grids, recipes, opened_encoders),
             "balance": balance,
+            "record": record,
             "neutral": how,
             "scope": _described_scope(scope),
             "seeds": seeds,
@@ -335,8 +337,19 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
         *corpus.notes,
         *corpus.clustering(),
         "the published figures are of other corpora and vectors than ours",
-        f"{texts.corpus}: {len(texts)} of {len(corpus)} texts name one gender and can be swapped completely",
+        f"{texts.corpus}: {len(texts)} of {len(corpus)} texts are about one gender and can be swapped "
+        "completely",
     ]
+    if texts.recorded:
+        notes.append(
+            f"{texts.corpus}: the gender of {texts.recorded} of them is that of the record; the words of "
+            f"{texts.contradicted} of these name the other one alone"
+        )
+    unpaired = int((~texts.paired).sum())
+    if unpaired:
+        notes.append(
+            f"{texts.corpus}: {unpaired} texts without a gendered word are trained on and make no test pair"
+        )
     notes += [f"{texts.corpus}: {count} left out ({reason})" for reason, count in texts.left_out.items()]
     if texts.besides:
         notes.append(
