@@ -169,12 +169,12 @@ def test_the_public_names_are_frozen() -> None:
         "evaluate_symptoms", "explain", "fit_model", "held_out", "histories_by_author", "holm_families",
         "improve", "judge_checks", "learner_folds", "learner_grid", "learner_names", "measured",
         "open_corpus", "open_encoder", "open_model", "open_run", "outcome_lengths",
-        "pass_rates_across_corpora", "plan_experiment", "preset", "read_corpus", "read_graph", "read_suite",
-        "run_environment", "save_run", "score", "score_corpus", "score_label", "score_texts",
-        "search_learner", "search_recipe", "search_space", "shared_labels", "study_angst", "study_corpora",
-        "study_deck", "study_gender", "study_psysym", "study_recipe", "symptom_similarity", "train",
-        "train_arms", "train_model", "train_symptoms", "train_symptoms_by_disease", "training_folder",
-        "writes_run",
+        "pass_rates_across_corpora", "plan_experiment", "preset", "read_corpus", "read_dictionary",
+        "read_graph", "read_suite", "run_environment", "save_run", "score", "score_corpus", "score_label",
+        "score_texts", "search_learner", "search_recipe", "search_space", "shared_labels", "study_angst",
+        "study_corpora", "study_deck", "study_gender", "study_psysym", "study_recipe", "symptom_similarity",
+        "train", "train_arms", "train_model", "train_symptoms", "train_symptoms_by_disease",
+        "training_folder", "writes_run",
     ]  # fmt: skip
     for name in psycheck.__all__:
         assert getattr(psycheck, name) is not None

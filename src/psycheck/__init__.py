@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from psycheck.corpora.posting_histories import against_controls
     from psycheck.corpora.posting_histories import by_author as histories_by_author
     from psycheck.corpora.reading import read_corpus
+    from psycheck.corpora.word_dictionaries import read_dictionary
     from psycheck.models.opening import open_encoder, open_model
     from psycheck.runs.environment import described as describe_inputs
     from psycheck.runs.environment import environment_of as run_environment
@@ -162,6 +163,7 @@ _HOMES = {
     "plan_experiment": "psycheck.training.arms",
     "preset": "psycheck.training.recipe",
     "read_corpus": "psycheck.corpora.reading",
+    "read_dictionary": "psycheck.corpora.word_dictionaries",
     "read_graph": "psycheck.symptoms.graph",
     "read_suite": "psycheck.audits.suite",
     "run_environment": "psycheck.runs.environment:environment_of",
@@ -261,6 +263,7 @@ __all__ = [
     "plan_experiment",
     "preset",
     "read_corpus",
+    "read_dictionary",
     "read_graph",
     "read_suite",
     "run_environment",

@@ -199,6 +199,7 @@ def psysym_cli(
     epochs: float | None = None,
     encoder: str = "minilm",
     graph: Path | None = None,
+    dictionaries: list[str] | None = None,
     store: str | None = None,
 ) -> None:
     """PsySym: symptoms in sentences, conditions in histories; Tables 2, 5, 9 and 10, sections 5.2–5.3."""
@@ -219,6 +220,7 @@ def psysym_cli(
             seeds=seeds,
             encoder=encoder,
             graph=graph,
+            dictionaries=dictionaries or (),
             store=store,
             progress=line,
             say=TO_STDERR,
