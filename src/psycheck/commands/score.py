@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from psycheck.scoring.limits import Limits
 
 _INCOMPLETE = 3  # exit code
-_ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete")
+_ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete", "keep_positive")
 
 
 @opt.verb("score", (*opt.TRAINING, "time"))
