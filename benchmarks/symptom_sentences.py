@@ -48,7 +48,7 @@ DRAWN_AT_RANDOM = {
     "psytar_posts": 30,
 }
 SEARCHED = 8  # sentences per symptom
-SUICIDAL_SENTENCES = 160
+SUICIDAL_SENTENCES = 260
 
 
 def sentences_of(file: Path) -> list[tuple[str, str]]:
