@@ -16,7 +16,7 @@ from psycheck.corpora.suspicious_figures import LIMITS, Sign, both_classes, enou
 from psycheck.statistics import clustered
 from psycheck.statistics.classification import BoolArray, auc, auc_influence, classification_intervals
 from psycheck.statistics.clustered import Clusters
-from psycheck.statistics.distance import Figure
+from psycheck.statistics.sides import Figure
 
 
 def imbalance(corpus: Corpus, label: str) -> Iterator[Sign]:

@@ -14,7 +14,7 @@ from psycheck.corpora.suspicious_figures import LIMITS, TABLE, Sign, both_classe
 from psycheck.statistics import clustered
 from psycheck.statistics.classification import BoolArray, auc, classification_intervals
 from psycheck.statistics.clustered import Clusters
-from psycheck.statistics.distance import Figure
+from psycheck.statistics.sides import Figure
 
 
 def word_and_length(words: Words, label: str, *, show: bool) -> Iterator[Sign]:
