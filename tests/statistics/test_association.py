@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 
 from psycheck.statistics.classification import FloatArray
+from psycheck.statistics.random_topics import list_test, neighbourhoods
 from psycheck.statistics.word_association import (
     associations,
     carriers,
     cosines,
     direct_bias,
     highest_cosine,
-    list_test,
-    neighbourhoods,
     norm_distances,
     paired_axis,
     random_shares,
