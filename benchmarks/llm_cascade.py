@@ -21,8 +21,8 @@ from psycheck.core.corpus import Corpus
 from psycheck.llm.cascade import Cascade
 from psycheck.models.opening import open_model
 from psycheck.scoring.answers import answers
-from psycheck.statistics.classification import f1_interval
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import f1_interval
 from psycheck.training.fit import train as train_model
 from psycheck.training.recipe import Recipe
 from timing import machine, table

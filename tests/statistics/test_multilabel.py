@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from psycheck.statistics.classification import classification_intervals
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.statistics.multilabel import combinations, label_figures
 
 NAN = math.nan

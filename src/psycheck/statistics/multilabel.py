@@ -10,16 +10,10 @@ from itertools import compress
 
 import numpy as np
 
-from psycheck.statistics.classification import (
-    F1,
-    BoolArray,
-    FloatArray,
-    Measured,
-    firm,
-    gold,
-)
+from psycheck.statistics.classification import BoolArray, FloatArray, Measured, firm, gold
 from psycheck.statistics.clustered import Clusters, figure_interval, ratio_interval
 from psycheck.statistics.intervals import UNKNOWN, Interval
+from psycheck.statistics.label_intervals import F1
 
 NONE = "none"
 JOINT = " + "

@@ -24,6 +24,7 @@ from psycheck.statistics.classification import BoolArray, FloatArray, gold, usab
 from psycheck.statistics.cluster_tests import paired_p
 from psycheck.statistics.clustered import Clusters, change_interval
 from psycheck.statistics.group_rates import paired_difference
+from psycheck.statistics.label_intervals import classification_intervals, figure_influences
 from psycheck.statistics.significance import mcnemar
 from psycheck.training.check_changes import PLAIN, Passed, Texts, rate_changes
 
@@ -279,7 +280,7 @@ def figures(row: Scored) -> list[Finding]:
     for decision in DECISIONS:
         threshold = row.at(decision)
         table = measures.confusion(row.targets, row.scores, threshold)
-        intervals = measures.classification_intervals(row.targets, row.scores, clusters, threshold)
+        intervals = classification_intervals(row.targets, row.scores, clusters, threshold)
         counts = {**asdict(table), "units": clusters.count}
         for name, measure in MEASURES.items():
             estimate = measure(table)
@@ -415,7 +416,7 @@ def _influences(rows: Sequence[Scored], measure: str, decision: str) -> tuple[Fl
     values = []
     influences = []
     for row in rows:
-        influences_of = measures.figure_influences(row.targets, row.scores, row.at(decision))
+        influences_of = figure_influences(row.targets, row.scores, row.at(decision))
         value, influence = influences_of[measure]
         values.append(value)
         influences.append(influence)
