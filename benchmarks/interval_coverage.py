@@ -53,6 +53,48 @@ def rates(draws: int) -> Rows:
             yield row
 
 
+def prolific(draws: int) -> Rows:
+    """Authors who write more have other rates: coverage (mean width). The aim is not met here."""
+    yield ["texts, authors, likeness, effect of size", *(f"{rate:.0%}" for rate in (0.98, 0.9, 0.7))]
+    for n, author_count in ((2_000, 65), (600, 20), (800, 40)):
+        for alike, effect in ((0.0, 0.5), (0.3, 0.5), (0.6, -0.5), (0.0, 1.0)):
+            row: Row = [f"{n}, {author_count}, {alike}, {effect}"]
+            for rate in (0.98, 0.9, 0.7):
+                population = np.random.default_rng(5)
+                means = [
+                    _prolific_texts(population, n, author_count, alike, effect, rate)[1].mean()
+                    for _ in range(1_500)
+                ]
+                truth = float(np.mean(means))
+                random = random_of(n, int(1_000 * rate), int(10 * alike), int(10 * abs(effect)))
+                covered: list[bool] = []
+                widths: list[float] = []
+                for _ in range(draws):
+                    authors, right = _prolific_texts(random, n, author_count, alike, effect, rate)
+                    low, high = ratio_interval(right, np.ones(n), Clusters.of(authors))
+                    covered.append(low <= truth <= high)
+                    widths.append(high - low)
+                row.append(Share.of(covered, widths))
+            yield row
+
+
+def _prolific_texts(
+    random: Random,
+    n: int,
+    author_count: int,
+    alike: float,
+    effect: float,
+    rate: float,
+) -> tuple[IntArray, BoolArray]:
+    """The author of each text and whether it is right; the log of an author's size moves the trait."""
+    log_sizes = random.normal(size=author_count)
+    weights = np.exp(log_sizes)
+    authors = random.choice(author_count, n, p=weights / weights.sum())
+    # Texts of an author of mean size per text are at the rate.
+    moved = effect * (log_sizes[authors] - 1)
+    return authors, traits(random, authors, alike) + moved < norm.ppf(rate)
+
+
 def copies(draws: int) -> Rows:
     """Texts copied among authors: coverage by author (not used) and by author and text; group alarms."""
     yield ["texts, authors, copied from a pool, rate", "by author (not used)", "by author and text", "alarms"]

@@ -17,6 +17,7 @@ from timing import machine, table
 
 COVERAGE: dict[str, Callable[[int], Rows]] = {
     "rates": interval_coverage.rates,
+    "prolific": interval_coverage.prolific,
     "copies": interval_coverage.copies,
     "ranking": interval_coverage.ranking,
     "labels": interval_coverage.labels,

@@ -105,17 +105,52 @@ def by_author(authors: int, texts: int, seed: int) -> tuple[Cloud, Sides]:
     return vectors, Sides.of(authors * texts, authors * texts, np.repeat(np.arange(2 * authors), texts))
 
 
-def test_whole_authors_are_permuted() -> None:
-    # Three authors of two texts a side: C(6, 3) = 20 splits of the authors, each written out.
-    vectors, sides = by_author(3, 2, 1)
-    x, y = vectors[:6], vectors[6:]
-    sigma = mmd.median_bandwidth(x, y)
-    splits = [
-        plain_mmd2(vectors[np.isin(sides.units, ours)], vectors[~np.isin(sides.units, ours)], sigma)
-        for ours in combinations(range(6), 3)
+def studentised(kernel: Cloud, is_first: NDArray[np.bool_]) -> float:
+    """The estimate of authors who count once over its error, term by term, from the kernel of their means."""
+    count = len(kernel)
+    rows = np.array([np.delete(kernel[k], k).mean() for k in range(count)])
+    weights = np.where(is_first, 1 / is_first.sum(), -1 / (~is_first).sum())
+    terms = [
+        weights[a] * weights[b] * (kernel[a, b] - rows[a] - rows[b] + rows.mean())
+        for a in range(count)
+        for b in range(count)
+        if a != b
     ]
-    exact = np.mean(np.array(splits) >= plain_mmd2(x, y, sigma) - 1e-12)
-    assert mmd.mmd_test(x, y, sides=sides, permutations=4_000).p == pytest.approx(exact, abs=0.03)
+    return float(sum(terms) / math.sqrt(2 * sum(term**2 for term in terms)))
+
+
+def test_whole_authors_are_permuted() -> None:
+    # Three authors a side, of one text on the first and four on the second: C(6, 3) = 20 splits, written out.
+    posts = np.array([1, 1, 1, 4, 4, 4])
+    units = np.repeat(np.arange(6), posts)
+    vectors = cloud(15, 3, d=3) + np.repeat(cloud(6, 4, d=3), posts, axis=0)
+    x, y = vectors[:3], vectors[3:]
+    sigma = mmd.median_bandwidth(x, y)
+    kernel = rbf_kernel(vectors, vectors, 1 / (2 * sigma**2))
+    of_authors = np.array(
+        [[kernel[np.ix_(units == a, units == b)].mean() for b in range(6)] for a in range(6)]
+    )
+
+    seen = studentised(of_authors, np.arange(6) < 3)
+    splits = [studentised(of_authors, np.isin(np.arange(6), split)) for split in combinations(range(6), 3)]
+    exact = np.mean(np.array(splits) >= seen - 1e-12)
+    found = mmd.mmd_test(x, y, sides=Sides.of(3, 12, units), permutations=4_000)
+    assert found.p == pytest.approx(exact, abs=0.03)
+
+
+def test_authors_who_write_unequally_much_are_no_difference() -> None:
+    # 20 authors of one text against 20 of 20: authors who trade places with their texts alarm in a quarter.
+    posts = np.repeat([1, 20], 20)
+    units = np.repeat(np.arange(40), posts)
+    sides = Sides.of(20, 400, units)
+    alarms = 0
+    for seed in range(100):
+        vectors = 0.3 * cloud(40, seed, d=8)[units] + cloud(420, 1_000 + seed, d=8)
+        alarms += mmd.mmd_test(vectors[:20], vectors[20:], sides=sides, permutations=99, seed=seed).p <= 0.05
+    assert alarms <= 11  # 5 % of 100, and two and a half standard errors
+
+    apart = vectors + np.where(sides.first, 0.0, 0.8)[:, None]
+    assert mmd.mmd_test(apart[:20], apart[20:], sides=sides, permutations=99).p == 0.01
 
 
 def test_pairs_of_texts_of_one_author_do_not_count() -> None:
