@@ -178,7 +178,7 @@ class Replying(Model, Protocol):
     - A model with `asks_leave` paces and retries its requests itself: a failure that it yields is final. Its
       `ask` takes `allowed`, which it calls before it sends a request (0) and before it sends one again (1);
       with False it gives the item up, and gives requests that it does not send back (a negative number).
-      It also takes `say`, which it calls with what its user should know about how the server answers.
+      If it also takes `say`, it calls that with what its user should know about how the server answers.
     """
 
     def ask(self, items: Sequence[Any], /) -> Iterator[Arrival]:

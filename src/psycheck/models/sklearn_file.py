@@ -17,7 +17,7 @@ from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.label_names import LabelColumns, label_columns
 from psycheck.models.options import ModelOptions, Text
 from psycheck.models.output import checked_scores
-from psycheck.models.tfidf_file import TFIDF_FILE, load_tfidf
+from psycheck.models.tfidf_file import TFIDF_FILE, StoredTfidf, load_tfidf
 from psycheck.models.training_card import with_card
 
 BATCH = 2048
@@ -183,6 +183,9 @@ def _check_trust(path: Path, options: SklearnOptions, what: str, *, allowed: str
 
 def _width(pipeline: Any, *, where: str) -> int:
     """How many columns the pipeline returns for a raw text; one that cannot take a text is refused."""
+    # Ours takes texts and has a column per class: to score one would import scikit-learn.
+    if isinstance(pipeline, StoredTfidf):
+        return len(pipeline.classes_)
     if not hasattr(pipeline, "predict_proba"):
         raise ModelFailure(
             f"the {type(_classifier(pipeline)).__name__} has no probabilities",
