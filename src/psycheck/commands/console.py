@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
@@ -71,6 +71,11 @@ def print_run(run: "Run", out: Path, lines: Iterable[str], *, as_json: bool, **m
     for line in lines:
         typer.echo(line)
     typer.echo(f"report: {report}")
+
+
+def print_json(**content: Any) -> None:
+    """Print the result of a verb for programs."""
+    typer.echo(json.dumps({"schema_version": SCHEMA_VERSION, **content}, indent=1, ensure_ascii=False))
 
 
 class ProgressLine:

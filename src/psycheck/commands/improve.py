@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import ProgressLine
+from psycheck.commands.console import ProgressLine, print_run
 from psycheck.core.errors import BadInput, counted, nearest
 from psycheck.core.finding import Findings
 from psycheck.core.progress import Progress, Say, quiet, silent
@@ -330,6 +330,7 @@ def improve_cli(
     swap_person: Literal["all", "main"] | None = None,
     seeds: int = 1,
     store: str | None = None,
+    json_: bool = False,
 ) -> None:
     """Retrain on the checks that failed or on symptoms; test all models on corpora they never saw."""
     from psycheck.audits.suite import read_suite
@@ -368,6 +369,9 @@ def improve_cli(
             say=partial(typer.echo, err=True),
             **changes,
         )
+    if json_:
+        print_run(run, out, (), as_json=True, verdict=run.verdict)
+        return
     typer.echo(improve_table(run.findings))
     for claim in run.headlines:
         typer.echo(claim.sentence)

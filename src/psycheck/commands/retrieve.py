@@ -15,7 +15,7 @@ import polars as pl
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import ProgressLine, print_notes
+from psycheck.commands.console import ProgressLine, print_json, print_notes
 from psycheck.commands.table_files import check_table_file, write_table
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput, counted, library, nearest
@@ -54,6 +54,7 @@ def retrieve_cli(
     split: str | None = None,
     format_: str | None = None,
     force: bool = False,
+    json_: bool = False,
 ) -> None:
     """Find sentences to annotate: for each disease those most similar to descriptions of its symptoms."""
     opt.refuse_existing(out, "--out", force=force)
@@ -66,6 +67,10 @@ def retrieve_cli(
     print_notes(f"{counted(count, 'sentence')} left out ({why})" for why, count in retrieved.left_out.items())
 
     by_disease = retrieved.table.group_by("disease", maintain_order=True)
+    if json_:
+        counts = dict(by_disease.len().iter_rows())
+        print_json(out=str(out), posts=retrieved.posts, sentences=retrieved.sentences, candidates=counts)
+        return
     for disease, ids, symptoms in by_disease.agg("id", "symptom").iter_rows():
         candidates = counted(len(ids), "candidate")
         distinct_symptoms = counted(len(set(symptoms)), "symptom")

@@ -4,6 +4,7 @@ What scores is imported in the functions that use it: `psycheck score --help` ne
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,7 @@ import polars as pl
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import ProgressLine, print_notes
+from psycheck.commands.console import ProgressLine, print_json, print_notes
 from psycheck.commands.table_files import check_table_file, write_table
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from psycheck.scoring.limits import Limits
 
 _INCOMPLETE = 3  # exit code
-_ONLY_FOR_ONE_FILE = ("as_labels", "threshold", "more_models", "store")
+_ONLY_FOR_ONE_FILE = ("as_labels", "threshold", "more_models", "store", "dry_run", "json_")
 _ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete", "keep_positive")
 
 
@@ -45,6 +46,8 @@ def score_cli(
     split: str | None = None,
     format_: str | None = None,
     store: Path | None = None,
+    dry_run: bool = False,
+    json_: bool = False,
 ) -> None:
     """Score every text of a corpus; the file holds ids and scores, or texts with silver labels."""
     from psycheck.audits.jobs import check_pools
@@ -77,7 +80,11 @@ def score_cli(
         print_notes(capabilities_of(opened_model).notes, opened_model.name)
     print_notes(check_pools(models, [opened]))
 
+    if dry_run:
+        _print_dry_run(models, opened, store, ctx, as_json=json_)
+        return
     asking: dict[str, Any] = {
+        "as_json": json_,
         "store": store,
         "limits": read_settings(Limits, opt.values_for(ctx, Limits)),
         "say": lambda note: print_notes([note]),
@@ -94,6 +101,24 @@ def score_cli(
         missing = f"{counted(failed, 'text')} without a score: no score or label in the file"
         print_notes([missing], even_if_quiet=True)
         raise typer.Exit(_INCOMPLETE)
+
+
+def _print_dry_run(
+    models: Sequence[Model], corpus: Corpus, store: Path | None, ctx: typer.Context, *, as_json: bool
+) -> None:
+    """Print how many texts lack a score, and about what they take."""
+    from psycheck.commands.audit_console import print_forecast
+    from psycheck.corpora.posting_histories import as_taken
+    from psycheck.io.settings import read_settings
+    from psycheck.scoring.answers import forecast
+    from psycheck.scoring.limits import Limits
+
+    limits = read_settings(Limits, opt.values_for(ctx, Limits))
+    tallies = {}
+    for model in models:
+        (taken,) = as_taken([corpus], [model])
+        tallies |= forecast([model], lambda taken=taken: pieces_of(taken), store, limits)
+    print_forecast({name: asdict(tally) for name, tally in tallies.items()}, as_json=as_json)
 
 
 def _score_shards(spec: str, plan: "CorpusPlan", out: Path, engine: str) -> None:
@@ -170,7 +195,9 @@ def _open_corpus(plan: "CorpusPlan", how: "Labelling") -> Corpus:
     return opened
 
 
-def _write_labels(models: Sequence[Model], corpus: Corpus, how: "Labelling", out: Path, **asking: Any) -> int:
+def _write_labels(
+    models: Sequence[Model], corpus: Corpus, how: "Labelling", out: Path, *, as_json: bool, **asking: Any
+) -> int:
     """Write a corpus with silver labels, and print what was done; returns how many texts failed."""
     from psycheck.commands.silver_labels import label_corpus, shown_alpha, write_silver
 
@@ -179,6 +206,9 @@ def _write_labels(models: Sequence[Model], corpus: Corpus, how: "Labelling", out
         files = write_silver(labelled, out)
 
     print_notes(labelled.card["notes"])
+    if as_json:
+        print_json(files=list(map(str, files)), texts=len(labelled.corpus), failed=failed)
+        return failed
     texts = counted(len(labelled.corpus), "text")
     file_names = ", ".join(map(str, files))
     typer.echo(f"{texts} of {len(corpus):,} labelled: {file_names}")
@@ -188,7 +218,13 @@ def _write_labels(models: Sequence[Model], corpus: Corpus, how: "Labelling", out
 
 
 def _write_scores(
-    model: Model, corpus: Corpus, threshold: float | Literal["dev"] | None, out: Path, **asking: Any
+    model: Model,
+    corpus: Corpus,
+    threshold: float | Literal["dev"] | None,
+    out: Path,
+    *,
+    as_json: bool,
+    **asking: Any,
 ) -> int:
     """Write a table of scores, and print what was done; returns how many texts failed."""
     with ProgressLine() as line:
@@ -198,6 +234,9 @@ def _write_scores(
     unit = "author" if capabilities_of(model).takes == "histories" else "text"
     has_score = pl.any_horizontal(pl.col(label).is_not_null() for label in model.labels)
     scored = table.filter(has_score).height
+    if as_json:
+        print_json(files=[str(out)], texts=scored, failed=failed)
+        return failed
     total = "" if scored == len(table) else f" of {len(table):,}"
     typer.echo(f"{counted(scored, unit)}{total} scored: {out}")
     return failed

@@ -6,14 +6,18 @@ from pathlib import Path
 import typer
 
 from psycheck.commands import options as opt
+from psycheck.commands.console import print_json
 from psycheck.core.errors import BadInput, nearest
 
 
 @opt.verb("threshold")
-def threshold_cli(model: str, thresholds: list[str]) -> None:
+def threshold_cli(model: str, thresholds: list[str], json_: bool = False) -> None:
     """Write decision thresholds into the card of a trained model; audits of the model then decide at them."""
     folder = Path(model.partition(":")[2] or model)
     by_label = set_thresholds(folder, _parsed(thresholds))
+    if json_:
+        print_json(model=str(folder), thresholds=by_label)
+        return
     for label, threshold in by_label.items():
         typer.echo(f"{folder}: '{label}' is decided at {threshold:g}")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import ProgressLine, caution_lines, print_notes
+from psycheck.commands.console import ProgressLine, caution_lines, print_json, print_notes
 from psycheck.core.errors import counted
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def train_cli(
     search: int = 0,
     seeds: int = 0,
     format_: str | None = None,
+    dry_run: bool = False,
+    json_: bool = False,
 ) -> None:
     """Train a model; run the same command again to resume, finished work is not repeated."""
     from psycheck.corpora.opening import corpus_plan, open_corpus
@@ -61,6 +63,10 @@ def train_cli(
     test: Corpus | None = None
     if dev is not None:
         data, test = with_dev(opened, open_corpus(corpus_plan(str(dev), columns)))
+
+    if dry_run:
+        _print_plan(data, recipe, out, runs=search + seeds or 1, as_json=json_)
+        return
 
     trained: Trained | None = None
     trained_seeds: list[Trained] = []
@@ -91,6 +97,10 @@ def train_cli(
                 progress=line.training,
             )
 
+    if json_:
+        models = ([trained] if trained else []) + trained_seeds
+        print_json(models=[_record_of(model) for model in models], cautions=_caution_lines(opened))
+        return
     # Before the figures: a high score on a corpus that gives labels away shows nothing.
     _print_cautions(opened)
     if trained:
@@ -141,14 +151,50 @@ def _refuse_overwriting_inputs(
     refuse_overwriting(replaced_folders, inputs)
 
 
+def _print_plan(data: "Data", recipe: "Recipe", out: Path, *, runs: int, as_json: bool) -> None:
+    """Print what a training would learn from, without training."""
+    from psycheck.training.parts import parts_of
+
+    parts = parts_of(data, recipe)
+    texts = {"train": len(parts.train), "dev": len(parts.dev)}
+    if as_json:
+        print_json(start=recipe.start, labels=list(parts.labels), texts=texts, trainings=runs, out=str(out))
+        return
+    labels = ", ".join(parts.labels)
+    typer.echo(f"start {recipe.start}, labels {labels}: {texts['train']:,} texts to learn from,")
+    typer.echo(f"{texts['dev']:,} to choose by; {counted(runs, 'training')} into {out}; nothing was trained")
+
+
+def _record_of(trained: "Trained") -> dict[str, object]:
+    """A training for programs."""
+    return {
+        "model": trained.spec,
+        "labels": list(trained.labels),
+        "reused": trained.reused,
+        "seconds": round(trained.seconds, 3),
+        "dev": _without_nan(trained.dev),
+        "test": _without_nan(trained.test),
+    }
+
+
+def _without_nan(figures: Mapping[str, float]) -> dict[str, float | None]:
+    # JSON has no NaN.
+    return {name: None if isnan(value) else value for name, value in figures.items()}
+
+
 def _print_cautions(corpus: "Corpus") -> None:
     """Print why scores on a corpus may mean little, with what helps, and what was not looked for."""
-    from psycheck.corpora.cautions import cheap_cautions, not_searched
+    from psycheck.corpora.cautions import not_searched
 
     print_notes(not_searched(corpus))
-    cautions = cheap_cautions(corpus)
-    for line in caution_lines(caution.finding() for caution in cautions):
+    for line in _caution_lines(corpus):
         typer.echo(line)
+
+
+def _caution_lines(corpus: "Corpus") -> list[str]:
+    from psycheck.corpora.cautions import cheap_cautions
+
+    return caution_lines(caution.finding() for caution in cheap_cautions(corpus))
 
 
 def _print_training(trained: "Trained") -> None:
