@@ -162,6 +162,12 @@ LINES = [
     "psycheck.audit(f, df, **fast).findings.where(measure='f1').to_pandas()",
     "psycheck.audit(f, df, **fast)._repr_html_().index('<svg')",
     "psycheck.audit(f, df, out='runs/a', **fast); psycheck.open_run('runs/a').failures(check='T1')",
+    # Suites, checks and prompts of one's own.
+    "check = {'id': 'T1', 'kind': 'DIR', 'edit': {'append': ['I am sad']}, 'expect': {'not_down': 0.1}};"
+    " suite = {'name': 'ours', 'label': 'depression', 'check': [check | {'title': 'adds sadness'}]};"
+    " psycheck.audit(f, df, suites=suite, **fast)",
+    "prompt = psycheck.read_prompt('depression');"
+    " psycheck.open_model('llm:ours?base_url=http://127.0.0.1:9/v1', prompt=prompt).labels.index('depression')",
     # The other verbs.
     "a = psycheck.audit(f, df, **fast); b = psycheck.audit(pipe, df, **fast); psycheck.diff(a, b)",
     "psycheck.compare(df_a, df_b)",

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from psycheck.corpora.posting_histories import by_author as histories_by_author
     from psycheck.corpora.reading import read_corpus
     from psycheck.corpora.word_dictionaries import read_dictionary
+    from psycheck.llm.prompts import Prompt, read_prompt
     from psycheck.models.opening import open_encoder, open_model
     from psycheck.runs.environment import described as describe_inputs
     from psycheck.runs.environment import environment_of as run_environment
@@ -112,6 +113,7 @@ _HOMES = {
     "Measure": "psycheck.core.measure",
     "Model": "psycheck.core.model",
     "Performance": "psycheck.audits.performance",
+    "Prompt": "psycheck.llm.prompts",
     "PsycheckError": "psycheck.core.errors",
     "Recipe": "psycheck.training.recipe",
     "Retraining": "psycheck.training.arms",
@@ -165,6 +167,7 @@ _HOMES = {
     "read_corpus": "psycheck.corpora.reading",
     "read_dictionary": "psycheck.corpora.word_dictionaries",
     "read_graph": "psycheck.symptoms.graph",
+    "read_prompt": "psycheck.llm.prompts",
     "read_suite": "psycheck.audits.suite",
     "run_environment": "psycheck.runs.environment:environment_of",
     "save_run": "psycheck.runs.pages:save",
@@ -212,6 +215,7 @@ __all__ = [
     "Measure",
     "Model",
     "Performance",
+    "Prompt",
     "PsycheckError",
     "Recipe",
     "Retraining",
@@ -265,6 +269,7 @@ __all__ = [
     "read_corpus",
     "read_dictionary",
     "read_graph",
+    "read_prompt",
     "read_suite",
     "run_environment",
     "save_run",

@@ -362,7 +362,8 @@ class ModelKind:
     annotations. `target` tells what the part after the colon is: a path is found relative to a plan file, and
     so are the options named in `files`; a target in `names` is never a path. A folder that holds one of
     `markers`, or a file with one of `endings`, is opened as this kind without its name; folders of the kinds
-    in `also_in` hold its markers, too, and are theirs.
+    in `also_in` hold its markers, too, and are theirs. Options in `objects` may also be objects made in
+    Python, which `open` takes as keywords.
     """
 
     open: Callable[[str, Any], Any]
@@ -373,3 +374,4 @@ class ModelKind:
     markers: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
     also_in: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()

@@ -22,7 +22,15 @@ from psycheck.llm.cost import Price, estimated_tokens, price_of
 from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
 from psycheck.llm.options import FILES, LlmOptions, pair_of, pairs_of
 from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
-from psycheck.llm.prompts import UNASKED_REASON, Example, Prompt, move_cutoff, read_prompt, shipped_prompts
+from psycheck.llm.prompts import (
+    UNASKED_REASON,
+    Example,
+    Prompt,
+    PromptLike,
+    move_cutoff,
+    read_prompt,
+    shipped_prompts,
+)
 from psycheck.llm.providers.provider import PROVIDERS
 from psycheck.llm.server import Server
 from psycheck.llm.server_address import api_key, remote_host
@@ -334,9 +342,14 @@ def _pool(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
     return open_pool(options.pool, prompt.labels, choice)
 
 
-def open_text_or_history_llm(target: str, options: LlmOptions) -> "LlmModel | HistoryLlm":
-    """An LLM that is asked about texts or, with `history`, about the chosen posts of histories."""
-    model = open_llm(target, options)
+def open_text_or_history_llm(
+    target: str, options: LlmOptions, prompt: PromptLike | None = None
+) -> "LlmModel | HistoryLlm":
+    """An LLM that is asked about texts or, with `history`, about the chosen posts of histories.
+
+    A `prompt` that was made in Python comes instead of the one that the options name.
+    """
+    model = open_llm(target, options, None if prompt is None else read_prompt(prompt))
     if options.history is None:
         return model
 
@@ -351,4 +364,6 @@ def open_text_or_history_llm(target: str, options: LlmOptions) -> "LlmModel | Hi
     )
 
 
-KIND = ModelKind(open=open_text_or_history_llm, options=LlmOptions, target="name", files=FILES)
+KIND = ModelKind(
+    open=open_text_or_history_llm, options=LlmOptions, target="name", files=FILES, objects=("prompt",)
+)

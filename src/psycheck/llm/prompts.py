@@ -181,8 +181,20 @@ def shipped_prompts() -> list[str]:
     return sorted(PROMPTS.names())
 
 
-def read_prompt(name_or_path: str) -> Prompt:
-    """Read a prompt that a package ships by its name, or a TOML file; errors name the key."""
+PromptLike = str | Path | Prompt | Mapping[str, Any]
+"""A prompt by its name or file, or as it was made in Python."""
+
+
+def read_prompt(name_or_path: PromptLike) -> Prompt:
+    """Read a prompt that a package ships by its name, or a TOML file; errors name the key.
+
+    A mapping is the content of such a file, in which a scale is named relative to the current folder.
+    """
+    if isinstance(name_or_path, Prompt):
+        return name_or_path
+    if isinstance(name_or_path, Mapping):
+        return _fingerprinted("prompt", *checked_prompt(name_or_path, "read_prompt()", Path()))
+    name_or_path = str(name_or_path)
     # "FILE.toml#NAME" is the variant of this name.
     file_name, _, variant = name_or_path.partition("#")
     if file_name in PROMPTS:
@@ -222,7 +234,10 @@ def make_prompt(name: str, **keys: Any) -> Prompt:
 
 def _prompt_of(name: str, path: Path, variant: str = "") -> Prompt:
     file, scale = read_prompt_file(path, variant)
-    name = f"{name}-{variant}" if variant else name
+    return _fingerprinted(f"{name}-{variant}" if variant else name, file, scale)
+
+
+def _fingerprinted(name: str, file: PromptFile, scale: Scale | None) -> Prompt:
     prompt = _unfingerprinted(name, file, scale)
     return replace(prompt, fingerprint=_fingerprint(prompt))
 

@@ -57,10 +57,17 @@ def open_model(spec: ModelLike, **options: Any) -> Model:
 
     kind_name, target, query = parse_spec(str(spec))
     kind: ModelKind = MODEL_KINDS.get(kind_name)
+    objects = {name: options.pop(name) for name in kind.objects if _is_object(options.get(name))}
     checked: object = options_of(kind_name, kind.options, query, options, where=str(spec))
-    model: Model = kind.open(target, checked)
-    _remember_spec(model, _portable_spec(kind_name, target, query, options))
+    model: Model = kind.open(target, checked, **objects)
+    if not objects:
+        _remember_spec(model, _portable_spec(kind_name, target, query, options))
     return model
+
+
+def _is_object(value: object) -> bool:
+    """Whether the value of an option was made in Python, and cannot stand in a spec."""
+    return value is not None and not isinstance(value, str | int | float | Path)
 
 
 def spec_of(model: Model) -> str:
