@@ -287,7 +287,7 @@ def test_a_quiet_run_prints_only_gates_that_fail(place: Path) -> None:
     first, second = done.stdout.splitlines()
     assert first == "gate FAILS: accuracy.high<=0.1 (1 of 1 outside the bound)"
     assert re.fullmatch(r"  accuracy 0\.\d+ \(0\.\d+–0\.\d+\), n 40: audit performance, .*", second)
-    assert psycheck(place, *AUDIT, "-q").stdout == ""
+    assert psycheck(place, *AUDIT, "-q", "--force").stdout == ""
 
 
 def test_a_dry_run_counts_what_the_run_will_score(place: Path) -> None:
@@ -309,7 +309,7 @@ def test_a_dry_run_counts_what_the_run_will_score(place: Path) -> None:
 
 
 def test_json_holds_verdict_metrics_and_the_figures_of_gates(place: Path) -> None:
-    summary = json.loads(psycheck(place, *AUDIT, "--json", "--gate", "f1>=0.99").stdout)
+    summary = json.loads(psycheck(place, *AUDIT, "--json", "--force", "--gate", "f1>=0.99").stdout)
     assert summary["verdict"]
     f1 = next(one for one in summary["metrics"] if one["measure"] == "f1")
     assert (f1["n"], f1["where"]["corpus"], "examples" in f1) == (40, "posts", False)

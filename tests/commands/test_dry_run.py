@@ -19,10 +19,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a model and a corpus of twenty texts to learn from and ten to choose by."""
     (tmp_path / "mod.py").write_text(MODEL)
     rows = ["id,text,depression,split"]
-    rows += [
-        f"p{n},I am {'sad and tired' if n % 2 else 'fine'} on day {n},{n % 2},{'dev' if n % 3 == 0 else 'train'}"
-        for n in range(30)
-    ]
+    for n in range(30):
+        mood, split = ("fine", "sad and tired")[n % 2], ("dev", "train", "train")[n % 3]
+        rows.append(f"p{n},I am {mood} on day {n},{n % 2},{split}")
     (tmp_path / "posts.csv").write_text("\n".join(rows) + "\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -53,6 +53,18 @@ def test_a_finished_run_is_overwritten_by_its_own_command_or_by_force(place: Pat
     assert code_of(psycheck_says(*AUDIT)) == "run.finished"
 
 
+def test_a_folder_that_nobody_named_is_another_one_for_another_command(place: Path) -> None:
+    unnamed = AUDIT[:-2]
+    for threshold, folder in (("0.5", "audit"), ("0.3", "audit-2"), ("0.5", "audit"), ("0.4", "audit-3")):
+        outcome = psycheck_says(*unnamed, "--threshold", threshold)
+        assert f"report: runs/{folder}/report.html" in outcome.stdout
+    compare = ("compare", "demo:tweets", "--by", "depression", "--part", "words")
+    psycheck_says(*compare)
+    outcome = psycheck_says(*compare, "--show-texts")
+    assert "report: runs/compare-2/report.html" in outcome.stdout
+    assert outcome.exit_code == 0
+
+
 def test_a_run_with_missing_scores_is_continued_by_any_command(place: Path) -> None:
     psycheck_says(*AUDIT)
     facts = json.loads((place / "runs/a/run.json").read_text())

@@ -58,6 +58,17 @@ def test_the_picture_is_the_figure_with_the_interval_that_the_sentence_prints() 
     assert card.lane.marks == ((0.67, ""),)
 
 
+def test_a_claim_about_ranking_shows_auc_beside_chance() -> None:
+    share = finding("decided_1_share", 0.22, (0.17, 0.28))
+    ranking = finding("auc_among_claims", 0.88, (0.83, 0.92))
+    figures = [{"measure": figure.measure, **PLACE} for figure in (share, ranking)]
+    for rule, marked in {"performance.better": 0.88, "performance.threshold": 0.22}.items():
+        ((card,), _) = cards(run_with(claim(rule, *figures), findings=(share, ranking)))
+        assert card.lane is not None
+        assert card.lane.marks == ((marked, ""),)
+        assert card.lane.mean == (0.5 if marked == 0.88 else None)
+
+
 def test_a_figure_that_may_be_negative_has_no_picture() -> None:
     reaction = finding("reaction", -0.57, (-0.6, -0.54))
     ((card,), _) = cards(

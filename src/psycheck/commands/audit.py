@@ -32,7 +32,7 @@ from psycheck.core.progress import Progress, silent
 from psycheck.core.registry import MODEL_KINDS
 from psycheck.core.run import Run
 from psycheck.corpora.opening import CorporaLike, CorpusPlan, corpus_plans, open_corpora
-from psycheck.runs.folder import paths_in, writes_run
+from psycheck.runs.folder import free_folder, paths_in, writes_run
 
 if TYPE_CHECKING:
     from psycheck.audits.plan import Plan, Settings
@@ -114,7 +114,7 @@ def _plan_with_options(
         models=chosen_models,
         corpora=chosen_corpora,
         settings=_settings_with_options(ctx, plan.settings),
-        out=Path(ctx.params["out"] or plan.out or "runs/audit"),
+        out=Path(ctx.params["out"] or plan.out or free_folder(Path("runs/audit"))),
         store=Path(store_option) if store_option else plan.store,
     )
 

@@ -53,7 +53,7 @@ _HELP_ALL = Parameter(
     ],
 )
 # What changes nothing in the files that a command writes.
-_ONLY_PRINTED = frozenset({"force", "quiet", "json_", "help_all"})
+_ONLY_PRINTED = frozenset({"force", "quiet", "json_", "explain_cache", "help_all"})
 _FLAGS: ChainMap[str, str] = ChainMap()  # the options of the verb that runs, by the name of the setting
 TRAINING = ("text", "id_", "labels", "positive", "author", "split_column")
 
@@ -71,6 +71,8 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
         arguments = signature(function).parameters
         parameters = _with_settings(arguments, verb_entries)
 
+        # Which options were typed is asked of the context, also for verbs that do not ask themselves.
+        parameters.setdefault("ctx", Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context))
         for added_name in _added_options(name, parameters):
             parameters[added_name] = _setting(added_name, {"type": "bool", "default": False})
 
@@ -91,6 +93,7 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
             declared.append(_HELP_ALL)
         flags = _flags_by_setting(entry_of)
         OLD_OPTIONS[name] = _old_flags(entry_of)
+        writes_run = name in _OPTIONS["writes_run"]["verbs"]
 
         @wraps(function)
         def with_options(**values: Any) -> None:
@@ -100,6 +103,9 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
                 if column_names:
                     column_values = {column: values.pop(column) for column in column_names}
                     values["columns"] = _columns(column_values)
+
+                if writes_run and values.get("out") is not None and not given(values["ctx"], "out"):
+                    values["out"] = _free_folder(values["out"])
 
                 # The other values are settings, which the function reads from its context.
                 named_values = {option: value for option, value in values.items() if option in arguments}
@@ -133,6 +139,12 @@ def _command(verb_name: str, values: Mapping[str, Any]) -> Command:
     options.pop("ctx", None)
     words = json.dumps([verb_name, options], sort_keys=True, default=str)
     return Command(words, force=bool(values.get("force")), quiet=bool(values.get("quiet")))
+
+
+def _free_folder(usual: Path) -> Path:
+    from psycheck.runs.folder import free_folder
+
+    return free_folder(usual)
 
 
 def _is_set(value: object) -> bool:

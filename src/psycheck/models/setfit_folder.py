@@ -51,6 +51,7 @@ def open_setfit(target: str, options: SklearnOptions) -> SklearnModel:
         )
 
     settings = read_json(folder / SETTINGS)
+    class_names: Any = settings.get("labels")
     head_file = _head_file(folder)
     head = load_estimator(head_file, options)
     encoder = open_hf_encoder(str(folder), HfOptions())
@@ -58,7 +59,7 @@ def open_setfit(target: str, options: SklearnOptions) -> SklearnModel:
     pipeline = SetFitPipeline(
         encoder=encoder,
         head=head,
-        labels=tuple(settings.get("labels") or getattr(head, "classes_", ())),
+        labels=tuple(class_names or getattr(head, "classes_", ())),
         multilabel_=isinstance(getattr(head, "classes_", None), list) or hasattr(head, "multilabel_"),
         unit_length=normalised_by_body or bool(settings.get("normalize_embeddings")),
     )

@@ -23,6 +23,10 @@ DECIDED = "decided_1_share"
 # With the interval that claims rest on: it holds for all models, corpora and labels together.
 RANKING = "auc_among_claims"
 AMONG = "_among_"
+# Claims about how scores rank: their picture is AUC beside chance, not the share decided 1.
+_ABOUT_RANKING = frozenset(
+    {"performance.better", "performance.measured", "performance.not_better", "performance.inverted"}
+)
 EXAMPLE_AROUND = 60  # characters before and after the edit
 
 
@@ -87,6 +91,9 @@ def _lane(run: Run, headline: Headline) -> Lane | None:
     """The first figure behind a claim that a track from 0 to 100 % can show; None if there is none."""
     # Figures that allow for the choice of the worst have the intervals that the sentence prints.
     behind = sorted(_behind(run, headline), key=lambda finding: AMONG not in finding.measure)
+    rankings = [finding for finding in behind if finding.measure == RANKING and finding.tested]
+    if rankings and headline.rule in _ABOUT_RANKING:
+        return _ranking_track(rankings[0])
     for finding in behind:
         if finding.tested and _fits_a_track(finding):
             return _track(finding)
@@ -141,11 +148,27 @@ def _fits_a_track(finding: Finding) -> bool:
     return described(finding.measure).kind == "rate" and min(ends(finding)) >= 0
 
 
-def _track(finding: Finding) -> Lane:
-    measure = described(finding.measure)
+def _ranking_track(finding: Finding) -> Lane:
+    """AUC from 0 to 1, with chance as the dashed line."""
+    low, high = ends(finding)
+    interval = f"{decimal(low, 2)}–{decimal(high, 2)}"
     return Lane(
-        title=f"{measure.title}: {plain(finding)}",
-        figures=spans(percent(finding.value), span(finding, 0), measure.title),
+        title=f"AUC: {decimal(finding.value, 2)} ({interval}); chance: 0.5",
+        figures=spans(decimal(finding.value, 2), interval, "AUC; dashed: chance"),
+        mean=0.5,
+        ends=(low, high),
+        marks=((finding.value, ""),),
+    )
+
+
+def _track(finding: Finding) -> Lane:
+    name, _, chosen_among = finding.measure.partition(AMONG)
+    title = described(name).title
+    if chosen_among == "checks":
+        title = f"{title} of the worst check"
+    return Lane(
+        title=f"{title}: {plain(finding)}",
+        figures=spans(percent(finding.value), span(finding, 0), title),
         ends=ends(finding),
         marks=((finding.value, ""),),
     )

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import wraps
 from inspect import signature
+from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -101,14 +102,27 @@ def _refuse_overwriting_inputs(folder: Path, inputs: Sequence[Path], audits: Seq
     refuse_overwriting([*tables_of_audits, *run_files(folder)], inputs)
 
 
-def _refuse_finished(folder: Path) -> None:
-    """Refuse to overwrite a finished run, unless by the command that made it, or by force."""
+def free_folder(usual: Path) -> Path:
+    """A folder that the user did not name: the usual one, or with the first number that is free."""
+    if not _holds_other_run(usual):
+        return usual
+    numbered = (usual.with_name(f"{usual.name}-{number}") for number in count(2))
+    return next(folder for folder in numbered if not _holds_other_run(folder))
+
+
+def _holds_other_run(folder: Path) -> bool:
+    """Whether a folder holds the finished run of another command, which this one may not overwrite."""
     command = RUNNING.get()
     if command is None or command.force or not (folder / _FINDINGS).is_file():
-        return
+        return False
     facts = _facts_in(folder)
     # Where texts could not be scored, a run is to be finished. Folders of older versions name no command.
-    if facts.get("incomplete") or facts.get("command") == command.words:
+    return not facts.get("incomplete") and facts.get("command") != command.words
+
+
+def _refuse_finished(folder: Path) -> None:
+    """Refuse to overwrite a finished run, unless by the command that made it, or by force."""
+    if not _holds_other_run(folder):
         return
     raise BadInput(
         "the folder holds the finished run of another command",
