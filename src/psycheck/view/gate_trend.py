@@ -44,13 +44,17 @@ def gates_of(runs: Sequence[ListedRun]) -> list[str]:
 def trend_of(gate_text: str, runs: Sequence[ListedRun]) -> Trend:
     """The figures that a gate bounds, in every run that has this gate."""
     gate = _parsed(gate_text)
+    if gate is None:
+        return Trend(gate_text, None, ())
+
     points: list[TrendPoint] = []
     for run in sorted(runs, key=lambda run: run.written):
-        holds = [bool(entry["holds"]) for entry in run.gates if entry["gate"] == gate_text]
-        if holds and gate is not None:
-            worst = _worst_figures(gate, run)
-            points += [TrendPoint(run, model, value, holds[0]) for model, value in worst]
-    bound = None if gate is None else gate.min if gate.min is not None else gate.max
+        outcomes = [bool(entry["holds"]) for entry in run.gates if entry["gate"] == gate_text]
+        if not outcomes:
+            continue
+        for model, value in _worst_figures(gate, run):
+            points.append(TrendPoint(run, model, value, outcomes[0]))
+    bound = gate.max if gate.min is None else gate.min
     return Trend(gate_text, bound, tuple(points))
 
 
@@ -65,14 +69,15 @@ def _parsed(text: str) -> Gate | None:
 def _worst_figures(gate: Gate, run: ListedRun) -> list[tuple[str, float]]:
     """The figure closest to the bound, or farthest beyond it, of each model."""
     column = _VALUE[gate.end]
-    findings = pl.scan_csv(run.folder / _FIGURES, infer_schema=False)
     conditions = {"measure": gate.name, **gate.where}
-    if not {*conditions, "model", column} <= set(findings.collect_schema()):
+    findings = pl.scan_csv(run.folder / _FIGURES, infer_schema=False)
+    present = findings.collect_schema().names()
+    if not {*conditions, "model", column} <= set(present):
         return []
-    matching = findings.filter(**conditions).select(
-        "model", figure=pl.col(column).cast(pl.Float64, strict=False)
-    )
+
+    figure = pl.col(column).cast(pl.Float64, strict=False).alias("figure")
+    figures = findings.filter(**conditions).select("model", figure).drop_nulls()
     lowest_is_worst = gate.min is not None
     worst = pl.col("figure").min() if lowest_is_worst else pl.col("figure").max()
-    by_model = matching.drop_nulls().group_by("model", maintain_order=True).agg(worst).collect()
-    return list(by_model.iter_rows())
+    by_model = figures.group_by("model", maintain_order=True).agg(worst)
+    return list(by_model.collect().iter_rows())

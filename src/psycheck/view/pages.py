@@ -11,15 +11,16 @@ from markupsafe import Markup
 from psycheck.report.display_names import file_text
 from psycheck.view.gate_trend import Trend, gates_of, trend_of
 from psycheck.view.run_index import ListedRun, listed_runs, texts_of_cases
-from psycheck.view.two_runs import CasePage, changed_cases, rows_of, shared_figures, values_in
+from psycheck.view.trend_picture import trend_picture
+from psycheck.view.two_runs import TablePage, changed_cases, rows_of, shared_figures, values_in
 
 PAGE_ROWS = 100
 _MOST_FIGURES = 200
 _CASES = ("check", "kind", "corpus", "model", "id", "outcome", "before", "after")
+_CHOICES = ("check", "outcome")
 _REPLIES = ("model", "corpus", "id", "answer", "how", "prompt_tokens", "completion_tokens")
 _WORDS = ("question", "reply", "reason")  # of a reply: texts, or what may quote them
 _REPORT = "report.html"
-_WIDTH, _HEIGHT = 720.0, 220.0  # of the picture of a trend
 
 
 class NoSuchPage(Exception):
@@ -69,20 +70,26 @@ def _report(places: Places, rest: Sequence[str], _query: Mapping[str, str]) -> s
 
 def _cases(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
     run = _only(places, rest)
-    choices = {name: query.get(name, "") for name in ("check", "outcome")}
+    choices = {name: query.get(name, "") for name in _CHOICES}
     number = _number(query)
-    found = rows_of(run, "cases", choices=choices, columns=_CASES, page=number, size=PAGE_ROWS)
+    shown = rows_of(run, "cases", choices=choices, columns=_CASES, page=number, size=PAGE_ROWS)
+
     texts = texts_of_cases(run) if places.show_texts else {}
-    for row in found.rows:
-        row["text"] = texts.get((str(row["check"]), str(row["id"])), "")
+    for row in shown.rows:
+        case = (str(row["check"]), str(row["id"]))
+        row["text"] = texts.get(case, "")
+
+    values = {}
+    if "cases" in run.tables:
+        values = {name: values_in(run, "cases", name) for name in _CHOICES}
     return _drawn(
         "cases",
         run=run,
-        found=found,
+        shown=shown,
         page=number,
-        pages=_pages(found),
+        pages=_pages(shown),
         choices=choices,
-        values={name: values_in(run, "cases", name) for name in choices} if "cases" in run.tables else {},
+        values=values,
     )
 
 
@@ -90,13 +97,13 @@ def _replies(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> s
     run = _only(places, rest)
     number = _number(query)
     columns = (*_REPLIES, *_WORDS) if places.show_texts else _REPLIES
-    found = rows_of(run, "replies", choices={}, columns=columns, page=number, size=PAGE_ROWS)
+    shown = rows_of(run, "replies", choices={}, columns=columns, page=number, size=PAGE_ROWS)
     return _drawn(
         "replies",
         run=run,
-        found=found,
+        shown=shown,
         page=number,
-        pages=_pages(found),
+        pages=_pages(shown),
         words=_WORDS if places.show_texts else (),
         columns=_REPLIES,
     )
@@ -114,7 +121,7 @@ def _compare(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> 
         second=second,
         figures=figures[:_MOST_FIGURES],
         all_figures=len(figures),
-        found=changed,
+        shown=changed,
         page=number,
         pages=_pages(changed),
     )
@@ -130,41 +137,6 @@ def _trend(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> st
     return _drawn("trend", gates=gates, trend=trend, picture=trend_picture(trend))
 
 
-def trend_picture(trend: Trend) -> Markup:
-    """A line for each model from the oldest run to the newest, and the bound of the gate."""
-    if not trend.points:
-        return Markup("")
-    values = [point.value for point in trend.points]
-    bounds = [] if trend.bound is None else [trend.bound]
-    low, high = min([*values, *bounds, 0.0]), max([*values, *bounds, 1.0])
-    keys = list(dict.fromkeys(point.run.key for point in trend.points))
-    step = _WIDTH / max(len(keys) - 1, 1)
-
-    def height(value: float) -> float:
-        return _HEIGHT - (value - low) / (high - low) * _HEIGHT
-
-    drawn = []
-    for bound in bounds:
-        drawn.append(Markup('<path class="bound" d="M0 {y:.1f}H{x:.1f}"/>').format(y=height(bound), x=_WIDTH))
-    for model in dict.fromkeys(point.model for point in trend.points):
-        points = [point for point in trend.points if point.model == model]
-        places = [(keys.index(point.run.key) * step, height(point.value)) for point in points]
-        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        drawn.append(Markup('<polyline points="{}"/>').format(line))
-        for point, (x, y) in zip(points, places, strict=True):
-            # A gate that fails is a square, one that holds a dot: colour is not alone.
-            shape = (
-                '<circle cx="{x:.1f}" cy="{y:.1f}" r="4">{title}</circle>'
-                if point.holds
-                else '<rect class="fails" x="{left:.1f}" y="{top:.1f}" width="9" height="9">{title}</rect>'
-            )
-            title = Markup("<title>{}, {}: {:.3f}</title>").format(point.run.name, model, point.value)
-            drawn.append(Markup(shape).format(x=x, y=y, left=x - 4.5, top=y - 4.5, title=title))
-    return Markup(
-        '<svg class="trend" viewBox="-8 -8 {:.0f} {:.0f}" role="img" aria-label="{}">{}</svg>'
-    ).format(_WIDTH + 16, _HEIGHT + 16, f"{trend.gate} over {len(keys)} runs", Markup("").join(drawn))
-
-
 def _only(places: Places, rest: Sequence[str]) -> ListedRun:
     if len(rest) != 1:
         raise NoSuchPage
@@ -176,8 +148,9 @@ def _number(query: Mapping[str, str]) -> int:
     return int(number) if number.isdecimal() and len(number) < 9 else 0
 
 
-def _pages(found: CasePage) -> int:
-    return max(1, -(-found.total // PAGE_ROWS))
+def _pages(table: TablePage) -> int:
+    full_pages, further_rows = divmod(table.total, PAGE_ROWS)
+    return max(1, full_pages + bool(further_rows))
 
 
 @cache

@@ -1,6 +1,6 @@
-"""Two runs side by side: the figures that both have, and the cases that end differently."""
+"""Two runs side by side: the figures that both have, and the cases that end differently; rows of a table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -18,13 +18,15 @@ MEASURES = (
     "flip_rate",
     "unanswered",
 )
-_KEYS = ("measure", "corpus", "label", "suite", "check", "group", "by", "swap", "unit")
-_PLACE = ("corpus", "suite", "check", "id")
-_OF_CASE = ("outcome", "before", "after")
+# What a figure is about, besides its model; what a case is.
+_ABOUT = ("measure", "corpus", "label", "suite", "check", "group", "by", "swap", "unit")
+_CASE = ("corpus", "suite", "check", "id")
+_OUTCOME = ("outcome", "before", "after")
+_SECOND = "_second"  # the end of the names of the second run's columns
 
 
 @dataclass(frozen=True, slots=True)
-class CasePage:
+class TablePage:
     """Some rows of a table, and how many there are in all."""
 
     rows: list[dict[str, object]]
@@ -33,65 +35,80 @@ class CasePage:
 
 def shared_figures(first: ListedRun, second: ListedRun) -> list[dict[str, object]]:
     """Key figures that both runs have, with the difference, the largest differences first."""
-    figures = [_figures(run) for run in (first, second)]
-    keys = [key for key in _KEYS if all(key in table.columns for table in figures)]
+    left = _key_figures(first)
+    right = _key_figures(second)
+    keys = [key for key in _ABOUT if key in left.columns and key in right.columns]
     # A run of one model is compared whatever its model is called; of several, each with its namesake.
     if max(len(first.models), len(second.models)) > 1:
         keys.append("model")
-    left, right = (table.select(*keys, "value", "n").unique(keys, keep="none") for table in figures)
-    joined = left.join(right, on=keys, suffix="_second", nulls_equal=True)
-    difference = pl.col("value_second") - pl.col("value")
-    joined = joined.with_columns(difference=difference).drop_nulls("difference")
-    return joined.sort(pl.col("difference").abs(), descending=True).to_dicts()
+
+    columns = [*keys, "value"]
+    left = left.select(columns).unique(keys, keep="none")
+    right = right.select(columns).unique(keys, keep="none")
+    joined = left.join(right, on=keys, suffix=_SECOND, nulls_equal=True)
+
+    difference = pl.col(f"value{_SECOND}") - pl.col("value")
+    differing = joined.with_columns(difference=difference).drop_nulls("difference")
+    largest_first = differing.sort(pl.col("difference").abs(), descending=True)
+    return largest_first.to_dicts()
 
 
-def _figures(run: ListedRun) -> pl.DataFrame:
-    """The key figures of a run; those of subgroups of cases are left out."""
+def _key_figures(run: ListedRun) -> pl.DataFrame:
     findings = pl.scan_csv(run.folder / "findings.csv", infer_schema=False)
-    numbers = [pl.col(name).cast(pl.Float64, strict=False) for name in ("value", "n")]
-    return findings.filter(pl.col("measure").is_in(MEASURES)).with_columns(numbers).collect()
+    of_measures = findings.filter(pl.col("measure").is_in(MEASURES))
+    value = pl.col("value").cast(pl.Float64, strict=False)
+    return of_measures.with_columns(value).collect()
 
 
-def changed_cases(first: ListedRun, second: ListedRun, *, page: int, size: int) -> CasePage:
+def changed_cases(first: ListedRun, second: ListedRun, *, page: int, size: int) -> TablePage:
     """Cases of both runs whose outcome differs, in the order of checks."""
-    tables = [_cases(run) for run in (first, second)]
-    if tables[0] is None or tables[1] is None:
-        return CasePage([], 0)
-    keys = list(_PLACE)
-    joined = tables[0].join(tables[1], on=keys, suffix="_second")
-    changed = joined.filter(pl.col("outcome") != pl.col("outcome_second")).collect()
-    return CasePage(changed.slice(page * size, size).to_dicts(), len(changed))
+    left = _cases(first)
+    right = _cases(second)
+    if left is None or right is None:
+        return TablePage([], 0)
+
+    both = left.join(right, on=list(_CASE), suffix=_SECOND)
+    is_changed = pl.col("outcome") != pl.col(f"outcome{_SECOND}")
+    changed = both.filter(is_changed).collect()
+    rows = changed.slice(page * size, size)
+    return TablePage(rows.to_dicts(), len(changed))
 
 
 def _cases(run: ListedRun) -> pl.LazyFrame | None:
-    """The cases of a run; None if it has no such table."""
+    """The cases of a run, each once; None if it has no such table."""
     file = run.folder / "cases.parquet"
     if not file.is_file():
         return None
-    names = pl.col(*_PLACE, "outcome").cast(pl.String)
-    first_of_each = (
-        pl.scan_parquet(file)
-        .select(*_PLACE, *_OF_CASE)
-        .unique(list(_PLACE), keep="first", maintain_order=True)
-    )
-    return first_of_each.with_columns(names)
+    cases = pl.scan_parquet(file).select(*_CASE, *_OUTCOME)
+    # Categories of two files cannot be joined.
+    as_words = cases.with_columns(pl.col(*_CASE, "outcome").cast(pl.String))
+    return as_words.unique(list(_CASE), keep="first", maintain_order=True)
 
 
 def rows_of(
-    run: ListedRun, table: str, *, choices: dict[str, str], columns: Sequence[str], page: int, size: int
-) -> CasePage:
+    run: ListedRun,
+    table: str,
+    *,
+    choices: Mapping[str, str],
+    columns: Sequence[str],
+    page: int,
+    size: int,
+) -> TablePage:
     """Some rows of a table of a run, with those columns that it has, filtered by exact values."""
     file = run.folder / f"{table}.parquet"
     if not file.is_file():
-        return CasePage([], 0)
+        return TablePage([], 0)
+
     rows = pl.scan_parquet(file)
-    present = set(rows.collect_schema())
+    present = rows.collect_schema().names()
     for column, value in choices.items():
-        if column in present and value:
+        if value and column in present:
             rows = rows.filter(pl.col(column).cast(pl.String) == value)
+
     total = rows.select(pl.len()).collect().item()
-    shown = rows.select([name for name in columns if name in present]).slice(page * size, size).collect()
-    return CasePage(shown.to_dicts(), total)
+    shown_columns = [column for column in columns if column in present]
+    shown = rows.select(shown_columns).slice(page * size, size)
+    return TablePage(shown.collect().to_dicts(), total)
 
 
 def values_in(run: ListedRun, table: str, column: str) -> list[str]:
@@ -99,7 +116,6 @@ def values_in(run: ListedRun, table: str, column: str) -> list[str]:
     file = run.folder / f"{table}.parquet"
     if not file.is_file():
         return []
-    values = (
-        pl.scan_parquet(file).select(pl.col(column).cast(pl.String).unique(maintain_order=True)).collect()
-    )
+    distinct = pl.col(column).cast(pl.String).unique(maintain_order=True)
+    values = pl.scan_parquet(file).select(distinct).collect()
     return [str(value) for value in values[column] if value is not None]
