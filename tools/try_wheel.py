@@ -48,6 +48,18 @@ COMMANDS = (
     Command(
         "audit llm:x?base_url=http://127.0.0.1:9/v1&prompt=depression demo:tweets --dry-run", needs=("llm",)
     ),
+    Command(
+        "llm try depression --text hello --model llm:x?api=anthropic&base_url=http://127.0.0.1:9",
+        needs=("anthropic",),
+        exit_code=2,
+        output="no connection",
+    ),
+    Command(
+        "llm try depression --text hello --model llm:x?api=gemini&base_url=http://127.0.0.1:9",
+        needs=("gemini",),
+        exit_code=2,
+        output="no connection",
+    ),
     Command("annotate new annotations", needs=("annotate",), output="task"),
     # Nothing is served: with the extra, the file of weights is what is missing.
     Command("llm serve --weights none.gguf", needs=("local-llm",), exit_code=2),
