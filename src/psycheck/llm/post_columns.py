@@ -24,18 +24,29 @@ class PostColumns:
 
     def of(self, posts: Sequence[str]) -> list[Mapping[str, str]]:
         """The values for each post: of its near-duplicate if it is not in the file, else "not known"."""
-        rows = [self._rows.get(post) for post in posts]
-        missing = [place for place, row in enumerate(rows) if row is None]
-        if missing:
-            shares = shared_shingles(hashed_shingles([posts[place] for place in missing]), self._shingles)
-            for number, place in enumerate(missing):
-                near = shares[[number]].tocoo()
-                if near.nnz:
-                    # Of equally near posts the first.
-                    rows[place] = int(near.coords[1][near.data.argmax()])
+        rows = [self._rows.get(post, -1) for post in posts]
+        missing = [place for place, row in enumerate(rows) if row < 0]
+        originals = self._originals([posts[place] for place in missing])
+        for place, row in zip(missing, originals, strict=True):
+            rows[place] = row
 
         unknown = dict.fromkeys(self.names, NOT_KNOWN)
-        return [unknown if row is None else self.values[row] for row in rows]
+        return [unknown if row < 0 else self.values[row] for row in rows]
+
+    def _originals(self, posts: Sequence[str]) -> list[int]:
+        """The row of the nearest duplicate of each post, of equally near ones the first; −1 without one."""
+        if not posts:
+            return []
+        shares = shared_shingles(hashed_shingles(posts), self._shingles)
+        rows = []
+        for number in range(len(posts)):
+            near = shares[[number]].tocoo()
+            if near.nnz:
+                nearest = near.data.argmax()
+                rows.append(int(near.coords[1][nearest]))
+            else:
+                rows.append(-1)
+        return rows
 
     @cached_property
     def _rows(self) -> Mapping[str, int]:
@@ -51,18 +62,23 @@ class PostColumns:
 def open_post_columns(path: str, names: Sequence[str]) -> PostColumns:
     """Read some columns of a corpus; one that it does not have is an error that lists them."""
     corpus = open_corpus(path, groups=tuple(names))
+    posts = corpus.texts
     columns = [corpus.group(name) for name in names]
-    values = [
-        dict(zip(names, (_plain(value) for value in row), strict=True)) for row in zip(*columns, strict=True)
-    ]
+    values = []
+    for row in zip(*columns, strict=True):
+        plain_values = map(_plain, row)
+        values.append(dict(zip(names, plain_values, strict=True)))
+
+    all_values = [value for row_values in values for value in row_values.values()]
     return PostColumns(
         names=tuple(names),
-        posts=corpus.texts,
+        posts=posts,
         values=values,
-        fingerprint=hashed(*names, *corpus.texts, *[value for row in values for value in row.values()]),
+        fingerprint=hashed(*names, *posts, *all_values),
     )
 
 
 def _plain(value: str | None) -> str:
     """A value as one line of limited length."""
-    return " ".join((value or NOT_KNOWN).split())[:_LONGEST_VALUE]
+    words = (value or NOT_KNOWN).split()
+    return " ".join(words)[:_LONGEST_VALUE]
