@@ -26,9 +26,10 @@ from psycheck.llm.model import LlmModel
 from psycheck.models.opening import open_model
 from psycheck.scoring.answers import answers
 from psycheck.statistics.calibration import expected_calibration_error
-from psycheck.statistics.classification import accuracy, auc, confusion, f1_interval, usable
+from psycheck.statistics.classification import accuracy, auc, confusion, usable
 from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.intervals import wilson
+from psycheck.statistics.label_intervals import f1_interval
 from psycheck.statistics.recalibration import Platt, fit_platt
 from psycheck.training.fit import train as train_model
 from psycheck.training.recipe import Recipe

@@ -12,8 +12,9 @@ from psycheck.core.finding import Finding
 from psycheck.core.model import Model, Priced, Reply
 from psycheck.llm.cascade import Cascade
 from psycheck.scoring.remembered import RememberedScores
-from psycheck.statistics.classification import f1_interval, gold, usable
+from psycheck.statistics.classification import gold, usable
 from psycheck.statistics.clustered import Clusters, mean_interval, ratio_interval
+from psycheck.statistics.label_intervals import f1_interval
 from psycheck.statistics.two_stage import CascadePoint, Prices, cascade_curve, text_costs
 
 _THRESHOLD = 0.5

@@ -361,7 +361,8 @@ class ModelKind:
     fields are the options after "?" (`KIND:TARGET?key=value`); types, choices and limits come from its
     annotations. `target` tells what the part after the colon is: a path is found relative to a plan file, and
     so are the options named in `files`; a target in `names` is never a path. A folder that holds one of
-    `markers`, or a file with one of `endings`, is opened as this kind without its name.
+    `markers`, or a file with one of `endings`, is opened as this kind without its name; folders of the kinds
+    in `also_in` hold its markers, too, and are theirs.
     """
 
     open: Callable[[str, Any], Any]
@@ -371,3 +372,4 @@ class ModelKind:
     names: tuple[str, ...] = ()
     markers: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
+    also_in: tuple[str, ...] = ()

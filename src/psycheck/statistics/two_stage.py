@@ -5,13 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from psycheck.statistics.classification import (
-    BoolArray,
-    FloatArray,
-    firm,
-    gold,
-    usable,
-)
+from psycheck.statistics.classification import BoolArray, FloatArray, firm, gold, usable
 
 _ABSTENTIONS = tuple(step / 20 for step in range(10))  # half-widths: 0 to 0.45
 _EQUAL = 1e-9  # distances of .2 and .8 from .5 differ by rounding alone
