@@ -78,7 +78,7 @@ class LlmModel:
         say: Callable[[str], None] = ignored,
     ) -> Iterator[list[Answer]]:
         """The place of each text with its reply or final failure, in groups that arrived together."""
-        from psycheck.llm.batches import ask_in_batches
+        from psycheck.llm.batch_api import ask_in_batches
         from psycheck.llm.client import ask_all
 
         ask = ask_in_batches if self.options.batch_api else ask_all
