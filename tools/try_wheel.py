@@ -48,6 +48,18 @@ COMMANDS = (
     Command(
         "audit llm:x?base_url=http://127.0.0.1:9/v1&prompt=depression demo:tweets --dry-run", needs=("llm",)
     ),
+    Command(
+        "llm try depression --text hello --model llm:x?api=anthropic&base_url=http://127.0.0.1:9",
+        needs=("anthropic",),
+        exit_code=2,
+        output="no connection",
+    ),
+    Command(
+        "llm try depression --text hello --model llm:x?api=gemini&base_url=http://127.0.0.1:9",
+        needs=("gemini",),
+        exit_code=2,
+        output="no connection",
+    ),
     # A file that is no model: with the extra, that is what is wrong.
     Command("audit onnx:dump.jsonl demo:tweets", needs=("onnx",), exit_code=2, output="ONNX Runtime"),
     Command("annotate new annotations", needs=("annotate",), output="task"),

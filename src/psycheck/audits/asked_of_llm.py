@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from psycheck.audits.figures import measured
+from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus, History
 from psycheck.core.finding import Finding
 from psycheck.core.model import Model
@@ -93,19 +94,39 @@ def consistency_findings(
     if not isinstance(model, LlmModel) or len(model.settings) < 2:
         return
     for corpus in corpora:
-        agreements = np.array(
-            [
-                np.nan if reply is None else model.reading(reply, str(text)).agreement
-                for text, reply in zip(corpus.items, view.replies(corpus.items), strict=True)
-            ]
-        )
+        agreements = _agreements(model, view, corpus)
         is_known = ~np.isnan(agreements)
-        n = int(is_known.sum())
-        mean = float(agreements[is_known].mean()) if n else np.nan
+        known = agreements[is_known]
         clusters = Clusters.of(corpus.units()).at(is_known)
-        interval = mean_interval(agreements[is_known], clusters, low=0.0)
-        counts = {"samples": len(model.settings), "unanswered": len(agreements) - n}
-        # Those whose samples are most at odds: a person should look at them first.
-        at_odds = np.argsort(agreements, kind="stable")[:_MOST_EXAMPLES]
-        divided = [corpus.ids[place] for place in at_odds.tolist() if agreements[place] < 1]
-        yield measured("self_consistency", mean, n, interval, _where(model, corpus), counts, divided)
+        counts = {
+            "samples": len(model.settings),
+            "unanswered": len(agreements) - len(known),
+        }
+        yield measured(
+            "self_consistency",
+            float(known.mean()) if len(known) else np.nan,
+            len(known),
+            mean_interval(known, clusters, low=0.0),
+            _where(model, corpus),
+            counts,
+            _most_divided(agreements, corpus.ids),
+        )
+
+
+def _agreements(model: LlmModel, view: RememberedScores, corpus: Corpus) -> FloatArray:
+    """How far the samples about each text agree, (n,); NaN where there are none."""
+    agreements = np.full(len(corpus), np.nan)
+    texts = corpus.items
+    for place, reply in enumerate(view.replies(texts)):
+        if reply is not None:
+            text = str(texts[place])
+            agreements[place] = model.reading(reply, text).agreement
+    return agreements
+
+
+def _most_divided(agreements: FloatArray, ids: Sequence[str]) -> list[str]:
+    """The texts whose samples are most at odds: a person should look at them first."""
+    # NaN comes last, and is not below 1.
+    order = np.argsort(agreements, kind="stable")
+    first = order[:_MOST_EXAMPLES].tolist()
+    return [ids[place] for place in first if agreements[place] < 1]

@@ -1,6 +1,6 @@
 """A cascade on annotated texts: accuracy against what is asked, its seam, and its cost."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from psycheck.scoring.remembered import RememberedScores
 from psycheck.statistics.classification import gold, usable
 from psycheck.statistics.clustered import Clusters, mean_interval, ratio_interval
 from psycheck.statistics.label_intervals import f1_interval
-from psycheck.statistics.two_stage import CascadePoint, cascade_curve, text_costs
+from psycheck.statistics.two_stage import CascadePoint, Prices, cascade_curve, text_costs
 
 _THRESHOLD = 0.5
 _EDGE = 0.25  # half the width of a band that was stretched to one size on both sides
@@ -70,43 +70,67 @@ def curve_findings(
     cheap = RememberedScores(view.store, model.cheap, model.cheap.labels)
     llm = RememberedScores(view.store, model.llm, model.llm.labels)
     for corpus in corpora:
-        items = corpus.items
-        cheap_scores = model.calibrated(cheap.of(items))
-        llm_scores = model.replied(llm.of(items))
-        final_scores = view.of(items)
-        replies = llm.replies(items)
-        known = np.array([reply is not None for reply in replies])
-        call_cost = _cost_of_call(model.llm, replies)
-
+        answers = _Answers(
+            cheap=model.calibrated(cheap.of(corpus.items)),
+            llm=model.replied(llm.of(corpus.items)),
+            final=view.of(corpus.items),
+            replies=llm.replies(corpus.items),
+        )
         for column, label in enumerate(model.labels):
-            if label not in corpus.labels:
-                continue
-            decided = _Decided(
-                targets=corpus.targets([label])[:, 0],
-                cheap=cheap_scores[:, column],
-                llm=llm_scores[:, column],
-                final=final_scores[:, view.labels.index(label)],
-                distance=_distances(cheap_scores[:, column], model.band),
-                known=known,
-                clusters=Clusters.of(corpus.units()),
-            )
-            where = {"audit": "performance", "model": model.name, "corpus": corpus.name, "label": label}
-            yield from _curve(decided, where, call_cost)
-            yield _seam(decided, where)
-            yield from _costs(model, decided, where)
+            if label in corpus.labels:
+                yield from _of_label(model, corpus, answers, column)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The scores of both parts and of the cascade, (n, k), and what the LLM replied, (n,)."""
+
+    cheap: FloatArray
+    llm: FloatArray
+    final: FloatArray
+    replies: Sequence[Reply | None]
+
+
+def _of_label(model: Cascade, corpus: Corpus, answers: _Answers, column: int) -> Iterator[Finding]:
+    """All figures of one label."""
+    label = model.labels[column]
+    is_known = [reply is not None for reply in answers.replies]
+    cheap = answers.cheap[:, column]
+    decided = _Decided(
+        targets=corpus.targets([label])[:, 0],
+        cheap=cheap,
+        llm=answers.llm[:, column],
+        final=answers.final[:, column],
+        distance=_distances(cheap, model.band),
+        known=np.array(is_known),
+        clusters=Clusters.of(corpus.units()),
+    )
+    where = {
+        "audit": "performance",
+        "model": model.name,
+        "corpus": corpus.name,
+        "label": label,
+    }
+    yield from _curve(decided, where, _cost_of_call(model.llm, answers.replies))
+    yield _seam(decided, where)
+    if model.prices is not None:
+        yield from _costs(model.prices, decided, where)
 
 
 def _cost_of_call(llm: Model, replies: Sequence[Reply | None]) -> float | None:
     """The mean price of a reply, None without a price or without replies that count their tokens."""
-    counted = [
-        (reply.prompt_tokens, reply.completion_tokens)
-        for reply in replies
-        if reply is not None and reply.prompt_tokens is not None and reply.completion_tokens is not None
-    ]
-    if not counted or not isinstance(llm, Priced):
+    sent = []
+    received = []
+    for reply in replies:
+        if reply is None or reply.prompt_tokens is None or reply.completion_tokens is None:
+            continue
+        sent.append(reply.prompt_tokens)
+        received.append(reply.completion_tokens)
+    if not sent or not isinstance(llm, Priced):
         return None
-    cost = llm.cost(sum(sent for sent, _ in counted), sum(received for _, received in counted))
-    return None if cost is None else cost / len(counted)
+
+    cost = llm.cost(sum(sent), sum(received))
+    return None if cost is None else cost / len(sent)
 
 
 def _distances(scores: FloatArray, band: tuple[float, float]) -> FloatArray:
@@ -118,90 +142,126 @@ def _distances(scores: FloatArray, band: tuple[float, float]) -> FloatArray:
     return _EDGE * np.abs(scores - _THRESHOLD) / widths
 
 
-def _curve(decided: _Decided, where: dict[str, str], call_cost: float | None) -> Iterator[Finding]:
+def _curve(decided: _Decided, where: Mapping[str, str], call_cost: float | None) -> Iterator[Finding]:
     """F1 and accuracy at some shares of texts asked about, as far as replies are known."""
     side = np.where(decided.cheap >= _THRESHOLD, 1.0, -1.0)
+    # The curve knows distances alone: scores that are stretched have one on both sides of the band.
     stretched = _THRESHOLD + side * decided.distance
     points = cascade_curve(decided.targets, stretched, decided.llm, _THRESHOLD)
-    is_usable = decided.usable
-    chosen_asked = int(np.sum(decided.distance[is_usable] < _EDGE))
+    inside = decided.distance[decided.usable] < _EDGE
+    chosen_asked = int(inside.sum())
+
     for point in _shown(points, decided, chosen_asked):
         marks = {"asked": f"{point.share:.4f}"}
+        half_width = point.half_width
         if point.asked == chosen_asked:
             marks["chosen"] = "yes"
-        if call_cost is not None:
-            marks["cost"] = f"{call_cost * point.asked:.6g}"
-        # The edges of the band of the run belong to no text, as in the cascade itself.
-        half_width = _EDGE if point.asked == chosen_asked else point.half_width
+            # Its edges belong to no text, as in the cascade itself.
+            half_width = _EDGE
         if point.asked == point.n:
             half_width = np.inf
-        yield from _at(decided, half_width, where | marks, point)
+        if call_cost is not None:
+            cost = call_cost * point.asked
+            marks["cost"] = f"{cost:.6g}"
+        yield from _at(decided, half_width, {**where, **marks}, point)
 
 
 def _shown(points: Sequence[CascadePoint], decided: _Decided, chosen_asked: int) -> list[CascadePoint]:
     """The points at some shares and at the band of the run; beyond what is known there are none."""
-    is_usable = decided.usable
-    unknown = decided.distance[is_usable & ~decided.known]
+    distances = decided.distance[decided.usable]
+    unknown = distances[~decided.known[decided.usable]]
     nearest_unknown = unknown.min() if len(unknown) else np.inf
-    within = int(np.sum(decided.distance[is_usable] < nearest_unknown))
-    known = [point for point in points if point.asked <= within]
+    most_asked = int(np.sum(distances < nearest_unknown))
+    known = [point for point in points if point.asked <= most_asked]
 
-    shown = {point.asked for point in known if point.asked == chosen_asked}
+    shown = {chosen_asked}
     for share in _SHOWN_SHARES:
         if share <= known[-1].share:
-            shown.add([point.asked for point in known if point.share <= share][-1])
+            within = [point.asked for point in known if point.share <= share]
+            shown.add(within[-1])
     return [point for point in known if point.asked in shown]
 
 
 def _at(
-    decided: _Decided, half_width: float, where: dict[str, str], point: CascadePoint
+    decided: _Decided,
+    half_width: float,
+    where: Mapping[str, str],
+    point: CascadePoint,
 ) -> Iterator[Finding]:
+    """F1 and accuracy of one band."""
     is_usable = decided.usable
-    says_yes = decided.decisions(half_width)
     positive = gold(decided.targets) & is_usable
+    says_yes = decided.decisions(half_width)
     hits = says_yes & positive
     wrong = (says_yes != positive) & is_usable
     right = is_usable & ~wrong
-    counts = {"asked": point.asked, "saved": point.n - point.asked}
+    counts = {
+        "asked": point.asked,
+        "saved": point.n - point.asked,
+    }
+    yield measured(
+        "cascade_f1",
+        point.f1,
+        point.n,
+        f1_interval(hits, wrong, decided.clusters),
+        where,
+        counts,
+    )
+    yield measured(
+        "cascade_accuracy",
+        point.accuracy,
+        point.n,
+        ratio_interval(right, is_usable, decided.clusters),
+        where,
+        counts,
+    )
 
-    interval = f1_interval(hits, wrong, decided.clusters)
-    yield measured("cascade_f1", point.f1, point.n, interval, where, counts)
-    interval = ratio_interval(right, is_usable, decided.clusters)
-    yield measured("cascade_accuracy", point.accuracy, point.n, interval, where, counts)
 
-
-def _seam(decided: _Decided, where: dict[str, str]) -> Finding:
+def _seam(decided: _Decided, where: Mapping[str, str]) -> Finding:
     """How often the two parts disagree just inside the band."""
-    is_near = (decided.distance >= _EDGE / 2) & (decided.distance < _EDGE) & ~np.isnan(decided.llm)
-    changes = is_near & ((decided.llm >= _THRESHOLD) != (decided.cheap >= _THRESHOLD))
+    is_outer = (decided.distance >= _EDGE / 2) & (decided.distance < _EDGE)
+    is_near = is_outer & ~np.isnan(decided.llm)
+    llm_says_yes = decided.llm >= _THRESHOLD
+    cheap_says_yes = decided.cheap >= _THRESHOLD
+    changes = is_near & (llm_says_yes != cheap_says_yes)
+
     n = int(is_near.sum())
     share = float(changes.sum() / n) if n else np.nan
     interval = ratio_interval(changes, is_near, decided.clusters) if n else None
     return measured("seam_changes", share, n, interval, where)
 
 
-def _costs(model: Cascade, decided: _Decided, where: dict[str, str]) -> Iterator[Finding]:
+def _costs(prices: Prices, decided: _Decided, where: Mapping[str, str]) -> Iterator[Finding]:
     """The mean cost of a text, for the cascade and for each part alone as far as its answers are known."""
-    if model.prices is None:
-        return
     asked = decided.distance < _EDGE
     nobody = np.zeros(len(asked), np.bool_)
+    everybody = ~nobody
     ways = {
-        "cascade": (_decisions(decided.final), asked),
-        "cheap": (_decisions(decided.cheap), nobody),
+        "cascade": (decided.final, asked),
+        "cheap": (decided.cheap, nobody),
     }
     if decided.known.all():
-        ways["llm"] = (_decisions(decided.llm), ~nobody)
+        ways["llm"] = (decided.llm, everybody)
 
-    for name, (decisions, is_asked) in ways.items():
-        costs = text_costs(decided.targets, decisions, is_asked, model.prices)
+    for name, (scores, is_asked) in ways.items():
+        decisions = _decisions(scores)
+        costs = text_costs(decided.targets, decisions, is_asked, prices)
         is_annotated = ~np.isnan(costs)
-        n = int(is_annotated.sum())
-        mean = float(costs[is_annotated].mean()) if n else np.nan
-        interval = mean_interval(costs[is_annotated], decided.clusters.at(is_annotated), low=0.0)
-        left = int((np.isnan(decisions) & is_annotated).sum())
-        counts = {"asked": int((is_asked & is_annotated).sum()), "person": left}
-        yield measured("cost_per_text", mean, n, interval, where | {"decided_by": name}, counts)
+        known_costs = costs[is_annotated]
+        clusters = decided.clusters.at(is_annotated)
+        left_to_person = np.isnan(decisions) & is_annotated
+        counts = {
+            "asked": int(np.sum(is_asked & is_annotated)),
+            "person": int(left_to_person.sum()),
+        }
+        yield measured(
+            "cost_per_text",
+            float(known_costs.mean()) if len(known_costs) else np.nan,
+            len(known_costs),
+            mean_interval(known_costs, clusters, low=0.0),
+            {**where, "decided_by": name},
+            counts,
+        )
 
 
 def _decisions(scores: FloatArray) -> FloatArray:

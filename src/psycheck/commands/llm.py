@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,8 @@ def try_prompt(prompt: str, text: str, spec: str, *, allow_remote: bool = False)
             do="name an LLM",
         )
     refuse_remote([model], Limits(allow_remote=allow_remote))
+    # A batch of one question could take a day.
+    model = replace(model, options=replace(model.options, batch_api=False))
 
     notes: list[str] = []
     for arrival in model.ask([text], say=notes.append):

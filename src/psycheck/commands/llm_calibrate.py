@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from psycheck.scoring.limits import Limits
     from psycheck.statistics.recalibration import Platt
 
+WRONG_WAY = (
+    "{label}: the slope is not above 0, so this map would turn the ranking round: on dev, texts with higher "
+    "scores are annotated less often. A model that ranks so is not mended by calibration"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
@@ -104,3 +109,5 @@ def calibrate_cli(
         )
         platt = calibration.platt
         typer.echo(f"  platt={platt.slope:.4f}:{platt.intercept:.4f}")
+        if platt.slope <= 0:
+            print_notes([WRONG_WAY.format(label=calibration.label)])

@@ -10,12 +10,18 @@ from psycheck.core.errors import BadInput
 from psycheck.core.finding import spreadsheet_safe
 from psycheck.io.writing import refuse_overwriting, writing, written
 
-# A spreadsheet would run an id such as "=1+1". Nothing is lost: `scores:FILE` finds texts by `text_hash`.
-_SAFE_ID = pl.col("id").map_elements(spreadsheet_safe, pl.String)
+
+def _with_safe_ids(table: pl.DataFrame) -> pl.DataFrame:
+    """A table whose ids a spreadsheet does not run, such as "=1+1"."""
+    if "id" not in table.columns:
+        return table
+    # Nothing is lost: `scores:FILE` finds texts by `text_hash`.
+    return table.with_columns(pl.col("id").map_elements(spreadsheet_safe, pl.String))
+
 
 _WRITERS: Mapping[str, Callable[[pl.DataFrame, Path], Any]] = {
-    ".csv": lambda table, path: table.with_columns(_SAFE_ID).write_csv(path),
-    ".tsv": lambda table, path: table.with_columns(_SAFE_ID).write_csv(path, separator="\t"),
+    ".csv": lambda table, path: _with_safe_ids(table).write_csv(path),
+    ".tsv": lambda table, path: _with_safe_ids(table).write_csv(path, separator="\t"),
     ".jsonl": lambda table, path: table.write_ndjson(path),
     ".parquet": lambda table, path: table.write_parquet(path),
 }
@@ -34,7 +40,7 @@ def check_table_file(path: Path, inputs: Iterable[Path]) -> None:
 
 
 def write_table(table: pl.DataFrame, path: Path) -> None:
-    """Write a table with a column `id`, whole or not at all."""
+    """Write a table, whole or not at all."""
     # Again, for callers that did no long work before.
     check_table_file(path, ())
     with writing(path), written(path) as part:

@@ -105,7 +105,10 @@ def _print_replies(runs: "Iterable[Run]", *, only_unanswered: bool) -> None:
 
             scores = ", ".join(f"{label} {_shown(score)}" for label, score in answer.items())
             tokens = f"{row['prompt_tokens'] or 0:,} tokens in, {row['completion_tokens'] or 0:,} out"
-            typer.echo(f"{row['model']} {row['corpus']} {row['id']}: {scores} ({row['how']}; {tokens})")
+            # Runs of earlier versions do not have it.
+            agreement = row.get("agreement")
+            how = row["how"] if agreement is None else f"{row['how']}, {agreement:.0%} of the samples agree"
+            typer.echo(f"{row['model']} {row['corpus']} {row['id']}: {scores} ({how}; {tokens})")
             for part in ("question", "reply", "reason"):
                 if row[part]:
                     typer.echo(indent(f"{part}: {row[part]}", "  "))

@@ -33,7 +33,7 @@ _Band = Annotated[str, Limit("LOW:HIGH from 0 to 1, such as 0.3:0.7", _is_band)]
 
 
 _COSTS = re.compile(r"\d+(?:\.\d+)?(?::\d+(?:\.\d+)?){2}")
-_Costs = Annotated[str, Limit("CALL:PERSON:ERROR, such as 1:20:100", _COSTS.fullmatch)]
+_Costs = Annotated[str, Limit("CALL:PERSON:ERROR, such as 1:20:100", _COSTS.fullmatch, "is not three costs")]
 
 
 def prices_of(costs: str) -> Prices:

@@ -20,8 +20,8 @@ from psycheck.core.model import Answer, Reply, ignored, unlimited
 from psycheck.llm.completion import joined
 from psycheck.llm.pace import Pace, Unanswered, stopped
 from psycheck.llm.providers.provider import Connection, Messages, Settings, connect
-from psycheck.llm.refusals import Refused, failure_of_refusal, missing_setting
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused, failure_of_refusal, missing_setting
 
 LEFT_OUT = "the server does not accept the setting '{setting}', which was left out of all requests"
 HARD_SCORES = "scores are 0 or 1, unless samples= asks each question several times"

@@ -8,8 +8,8 @@ from typing import Any, cast
 import httpx2
 
 from psycheck.llm.pace import Unanswered
-from psycheck.llm.refusals import Refused
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused
 
 MOST_BYTES = 8 * 2**20  # of one answer
 

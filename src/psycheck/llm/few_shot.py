@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.corpus import Corpus
@@ -22,6 +22,7 @@ from psycheck.core.item import digest_of
 from psycheck.core.model import Encoder
 from psycheck.corpora.opening import open_corpus
 from psycheck.io.writing import writing, written
+from psycheck.llm.near_posts import SHARED, hashed_shingles, shared_shingles
 from psycheck.llm.prompts import Example
 from psycheck.models.cache import cache_folder
 from psycheck.models.fingerprint import hashed
@@ -31,14 +32,9 @@ from psycheck.statistics.classification import firm
 from psycheck.text.words import plain_text, shingles
 
 TFIDF = "tfidf"
-# Two posts are near-duplicates if they share half of the words and word pairs of the shorter one: on four
-# corpora this misses no original of a DECK edit and 1 in 1,000 of those with typos (docs/reference/llm.md).
-# It bars up to 0.3 % of unrelated posts: an example is lost, while an original would give its label away.
-SHARED = 0.5
 MOST_HELD = 0.05  # share of the asked posts that may be in the pool
 CELLS = 2**24  # similarities that are held at once, 64 MB
 _DIGITS = 5  # of a similarity; the same product differs beyond these by the size of its block
-_SHINGLE_COLUMNS = 2**22  # so many that two shingles of a pool rarely share one
 BoolArray = NDArray[np.bool_]
 Order = Literal["similar_last", "similar_first", "random"]
 Balance = Literal["none", "equal"]
@@ -181,16 +177,8 @@ class ExamplePool:
 
     def _barred(self, posts: Sequence[str]) -> Any:
         """Which examples are barred for each post, (m, n): near-duplicates, and posts by their authors."""
-        post_shingles = _hashed_shingles(posts)
-        # Sparse throughout: most pairs of posts share no shingle.
-        common = (post_shingles @ self._shingles.T).tocoo()
-        sizes_of_posts = np.diff(post_shingles.indptr)[common.row]
-        sizes_in_pool = np.diff(self._shingles.indptr)[common.col]
-        shorter = np.minimum(sizes_of_posts, sizes_in_pool)
-        is_near = common.data >= SHARED * shorter
-
-        places = (common.row[is_near], common.col[is_near])
-        near = csr_array((is_near[is_near], places), common.shape, dtype=np.int32)
+        shares = shared_shingles(hashed_shingles(posts), self._shingles)
+        near = (shares > 0).astype(np.int32)
         # The author of a near-duplicate is taken for that of the asked post, which names none.
         by_same_author = near @ self._written @ self._written.T
         barred = near + by_same_author
@@ -208,7 +196,7 @@ class ExamplePool:
 
     @cached_property
     def _shingles(self) -> Any:
-        return _hashed_shingles(self.known)
+        return hashed_shingles(self.known)
 
     @cached_property
     def _written(self) -> Any:
@@ -384,19 +372,6 @@ def _posts_and_authors(corpora: Sequence[Corpus]) -> tuple[list[str], list[str |
                 posts.append(post)
                 authors.append(author)
     return posts, authors
-
-
-def _hashed_shingles(posts: Sequence[str]) -> Any:
-    """Which words and word pairs each post has, (n, 2²²) of 0 and 1."""
-    hashing = HashingVectorizer(
-        n_features=_SHINGLE_COLUMNS,
-        analyzer=shingles,
-        binary=True,
-        norm=None,
-        alternate_sign=False,
-        dtype=np.float32,
-    )
-    return csr_array(hashing.transform(posts))
 
 
 def _dense(matrix: Any) -> Any:

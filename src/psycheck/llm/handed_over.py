@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-from psycheck.io.writing import private_folder, writing
+from psycheck.io.writing import private_folder, writing, written
 from psycheck.llm.providers.provider import Question
 from psycheck.llm.server import Server
 from psycheck.models.cache import cache_folder
@@ -31,33 +31,41 @@ class Batch:
 
 def question_id(server: Server, question: Question) -> str:
     """A hash of everything that a request says, by which its answer is found again."""
-    asked = json.dumps([server.api, server.base_url, server.model, *question], sort_keys=True)
-    return blake2b(asked.encode(), digest_size=16).hexdigest()
+    request = [server.api, server.base_url, server.model, *question]
+    text = json.dumps(request, sort_keys=True)
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def size_of(question: Question) -> int:
     """About how many bytes a question has in a batch."""
-    return len(json.dumps(question).encode()) + _BYTES_AROUND
+    text = json.dumps(question)
+    return len(text.encode()) + _BYTES_AROUND
 
 
 def _folder(server: Server) -> Path:
-    place = blake2b(f"{server.api} {server.base_url}".encode(), digest_size=8).hexdigest()
-    return cache_folder() / "batches" / place
+    """Where the batches of a server are noted."""
+    place = f"{server.api} {server.base_url}"
+    name = blake2b(place.encode(), digest_size=8).hexdigest()
+    return cache_folder() / "batches" / name
 
 
 def _file(server: Server, batch: Batch) -> Path:
-    return _folder(server) / f"{blake2b(batch.name.encode(), digest_size=8).hexdigest()}.json"
+    # The name comes from the provider and may hold anything.
+    name = blake2b(batch.name.encode(), digest_size=8).hexdigest()
+    return _folder(server) / f"{name}.json"
 
 
 def remember(server: Server, batch: Batch) -> None:
     """Note a batch that was handed over; the note is on the disk, whole, when this returns."""
-    folder = _folder(server)
-    with writing(folder):
-        private_folder(folder)
-        file = _file(server, batch)
-        draft = file.with_suffix(".draft")
-        draft.write_text(json.dumps({"name": batch.name, "ids": batch.ids}), "utf-8")
-        draft.replace(file)
+    file = _file(server, batch)
+    note = {
+        "name": batch.name,
+        "ids": batch.ids,
+    }
+    with writing(file):
+        private_folder(file.parent)
+        with written(file) as part:
+            part.write_text(json.dumps(note), "utf-8")
 
 
 def forget(server: Server, batch: Batch) -> None:
@@ -67,12 +75,21 @@ def forget(server: Server, batch: Batch) -> None:
 
 def noted_batches(server: Server) -> Iterator[Batch]:
     """The batches that this machine has handed over to a server and not collected yet."""
+    now = time.time()
     for file in sorted(_folder(server).glob("*.json")):
-        is_too_old = time.time() - file.stat().st_mtime > _OLDEST
-        if is_too_old:
+        age = now - file.stat().st_mtime
+        if age > _OLDEST:
             file.unlink()
             continue
         # A file that cannot be read is not ours.
         with suppress(ValueError, LookupError, TypeError):
-            note = json.loads(file.read_text("utf-8"))
-            yield Batch(name=str(note["name"]), ids=tuple(map(str, note["ids"])))
+            yield _read(file)
+
+
+def _read(file: Path) -> Batch:
+    note = json.loads(file.read_text("utf-8"))
+    ids = [str(question) for question in note["ids"]]
+    return Batch(
+        name=str(note["name"]),
+        ids=tuple(ids),
+    )

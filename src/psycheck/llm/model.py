@@ -1,13 +1,13 @@
 """LLMs behind an OpenAI-compatible address or a provider's own: llm:NAME?base_url=…&prompt=…"""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from psycheck.core.arrays import FloatArray
-from psycheck.core.errors import BadInput
+from psycheck.core.errors import counted
 from psycheck.core.model import (
     Answer,
     Capabilities,
@@ -22,18 +22,18 @@ from psycheck.llm.cost import Price, estimated_tokens, price_of
 from psycheck.llm.decoding import Settings, demanded_settings, described, settings_of
 from psycheck.llm.options import FILES, LlmOptions, pair_of, pairs_of
 from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
-from psycheck.llm.prompts import (
-    UNASKED_REASON,
-    Example,
-    Prompt,
-    PromptLike,
-    move_cutoff,
-    read_prompt,
-    shipped_prompts,
-)
+from psycheck.llm.prompts import NO_COLUMNS, NOT_KNOWN, Example, Prompt, PromptLike, read_prompt
 from psycheck.llm.providers.provider import PROVIDERS
 from psycheck.llm.server import Server
 from psycheck.llm.server_address import api_key, remote_host
+from psycheck.llm.spec_parts import (
+    check_api,
+    columns_of,
+    notes_of,
+    pool_of,
+    prompt_of,
+    thresholds_of,
+)
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.label_names import column_names
 from psycheck.statistics.recalibration import Platt
@@ -41,6 +41,7 @@ from psycheck.statistics.recalibration import Platt
 if TYPE_CHECKING:
     from psycheck.llm.chosen_posts import HistoryLlm
     from psycheck.llm.few_shot import ExamplePool
+    from psycheck.llm.post_columns import PostColumns
 
 BATCH = 4096  # items for one `ask`: connections stay busy, and another process finds something to do
 BATCH_OF_BATCHES = 20_000  # items for one `ask` where the provider answers them together, hours later
@@ -62,6 +63,7 @@ class LlmModel:
     prompt: Prompt = field(repr=False)
     price: Price | None = field(repr=False)
     pool: "ExamplePool | None" = field(repr=False)
+    columns: "PostColumns | None" = field(repr=False)
     settings: tuple[Settings, ...] = field(repr=False)
     model: str = field(repr=False)
     base_url: str = field(repr=False)
@@ -76,14 +78,16 @@ class LlmModel:
         say: Callable[[str], None] = ignored,
     ) -> Iterator[list[Answer]]:
         """The place of each text with its reply or final failure, in groups that arrived together."""
-        from psycheck.llm.batches import ask_in_batches
+        from psycheck.llm.batch_api import ask_in_batches
         from psycheck.llm.client import ask_all
 
         ask = ask_in_batches if self.options.batch_api else ask_all
         examples = self._examples(texts)
+        columns = self._columns(texts)
+        self._note_unknown(columns, say)
 
         def question(place: int) -> list[dict[str, str]]:
-            return self._question(texts[place], examples[place])
+            return self._question(texts[place], examples[place], columns[place])
 
         return ask(
             server=self._server(),
@@ -117,7 +121,8 @@ class LlmModel:
     def messages(self, text: str, /) -> list[dict[str, str]]:
         """The messages that ask about a text."""
         (examples,) = self._examples([text])
-        return self._question(text, examples)
+        (columns,) = self._columns([text])
+        return self._question(text, examples, columns)
 
     def why_unanswered(self, reply: Reply, /) -> NoAnswer:
         """Why a reply answers no label, and what the user can change."""
@@ -186,8 +191,10 @@ class LlmModel:
         by_length = sorted(texts, key=len)
         sample = by_length[:: max(1, len(texts) // _SAMPLE)]  # longer posts may have other examples
         around = [
-            estimated_tokens(self._question(text, examples)) - _tokens(text)
-            for text, examples in zip(sample, self._examples(sample), strict=True)
+            estimated_tokens(self._question(text, examples, columns)) - _tokens(text)
+            for text, examples, columns in zip(
+                sample, self._examples(sample), self._columns(sample), strict=True
+            )
         ]
         return sum(around) / max(1, len(around))
 
@@ -195,11 +202,22 @@ class LlmModel:
         """The examples that are shown with each text."""
         return self.pool.examples(texts) if self.pool else [()] * len(texts)
 
-    def _question(self, text: str, examples: Sequence[Example]) -> list[dict[str, str]]:
+    def _columns(self, texts: Sequence[str]) -> Sequence[Mapping[str, str]]:
+        """The values of other columns for each text."""
+        return self.columns.of(texts) if self.columns else [NO_COLUMNS] * len(texts)
+
+    def _note_unknown(self, columns: Sequence[Mapping[str, str]], say: Callable[[str], None]) -> None:
+        unknown = sum(set(values.values()) == {NOT_KNOWN} for values in columns)
+        if unknown:
+            say(f"{counted(unknown, 'text')} without a row in the file of columns: asked with '{NOT_KNOWN}'")
+
+    def _question(
+        self, text: str, examples: Sequence[Example], columns: Mapping[str, str]
+    ) -> list[dict[str, str]]:
         """The messages of one request; half a surrogate pair cannot be sent and becomes a question mark."""
         return [
             {"role": message["role"], "content": message["content"].encode("utf-8", "replace").decode()}
-            for message in self.prompt.messages(text, examples)
+            for message in self.prompt.messages(text, examples, columns)
         ]
 
 
@@ -211,11 +229,12 @@ def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> 
     """Open NAME at `base_url` with a prompt, that of the options or a Prompt; nothing is sent yet."""
     provider = PROVIDERS[options.api]
     base_url = (options.base_url or provider.base_url).rstrip("/")
-    _check_api(target, options, base_url)
+    check_api(target, options, base_url)
     remote = remote_host(base_url)
     if prompt is None:
-        prompt = _prompt(target, options)
-    pool = _pool(prompt, options)
+        prompt = prompt_of(target, options)
+    pool = pool_of(prompt, options)
+    columns = columns_of(prompt, options)
     settings = settings_of(prompt, options)
     parts = {
         "model": target,
@@ -229,7 +248,12 @@ def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> 
         "examples": pool.fingerprint if pool else "none",
     }
     # Only where they are set: other models keep the fingerprints that they have.
-    further = {"api": options.api, "extra_body": options.extra_body, "query": options.query}
+    further = {
+        "columns": columns.fingerprint if columns else None,
+        "api": options.api,
+        "extra_body": options.extra_body,
+        "query": options.query,
+    }
     parts |= {name: value for name, value in further.items() if value not in (None, "openai")}
     return LlmModel(
         name=options.name or f"{target.rpartition('/')[2]}-{prompt.name}",
@@ -237,109 +261,21 @@ def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> 
         fingerprint=hashed_parts(parts),
         capabilities=Capabilities(
             batch=options.batch or (BATCH_OF_BATCHES if options.batch_api else BATCH),
-            thresholds=_thresholds(prompt),
+            thresholds=thresholds_of(prompt),
             remote=remote,
             asks_leave=True,
             parts=parts,
-            notes=_notes(prompt, options, pool),
+            notes=notes_of(prompt, options, pool),
         ),
         prompt=prompt,
         price=price_of(target, options.prices),
         pool=pool,
+        columns=columns,
         settings=settings,
         model=target,
         base_url=base_url,
         options=options,
     )
-
-
-def _check_api(target: str, options: LlmOptions, base_url: str) -> None:
-    """Refuse what the provider's protocol does not have."""
-    provider = PROVIDERS[options.api]
-    if not base_url:
-        raise BadInput(
-            f"api={options.api} has no usual address",
-            code="llm.no-address",
-            where=f"llm:{target}",
-            allowed="such as base_url=https://NAME.openai.azure.com",
-            do="add base_url=",
-        )
-    if options.logprobs and "logprobs" in provider.lacks:
-        raise BadInput(
-            f"api={options.api} has no token probabilities",
-            code="llm.no-logprobs",
-            where=f"llm:{target}",
-            do="leave out logprobs=yes; samples=5 gives a share of answers instead",
-        )
-    if options.key_header and options.api != "openai":
-        raise BadInput(
-            f"api={options.api} sends the key in a header of its own",
-            code="llm.key-header",
-            where=f"llm:{target}",
-            do="leave out key_header",
-        )
-
-
-def _prompt(target: str, options: LlmOptions) -> Prompt:
-    """The prompt that a spec names, with its cut-off."""
-    if options.prompt is None:
-        raise BadInput(
-            "the spec names no prompt",
-            code="llm.no-prompt",
-            where=f"llm:{target}",
-            allowed=f"a shipped prompt ({', '.join(shipped_prompts())}) or a TOML file",
-            do="add prompt=NAME",
-        )
-    prompt = read_prompt(options.prompt)
-    return prompt if options.cutoff is None else move_cutoff(prompt, options.cutoff)
-
-
-def _notes(prompt: Prompt, options: LlmOptions, pool: "ExamplePool | None") -> tuple[str, ...]:
-    """What the user should know before anything is asked."""
-    notes = pool.notes if pool else ()
-    if prompt.wants_reason_unasked and options.schema is not False:
-        notes = (*notes, UNASKED_REASON.format(name=prompt.name))
-    return notes
-
-
-def _thresholds(prompt: Prompt) -> tuple[float, ...]:
-    """An item that is rated in points counts as present from one point on; NaN for the verdict."""
-    scale = prompt.scale
-    if scale is None or prompt.items != "points":
-        return ()
-    half_a_point = 0.5 / scale.points[1]
-    return (np.nan, *[half_a_point] * len(scale.item))
-
-
-def _pool(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
-    """The pool that examples are drawn from; a prompt that shows examples needs one."""
-    if prompt.examples and options.pool is None:
-        raise BadInput(
-            f"prompt '{prompt.name}' shows examples, and the spec names no pool",
-            code="llm.no-pool",
-            do="add pool=CORPUS to the spec",
-        )
-    if options.pool is None:
-        return None
-    if not prompt.examples:
-        raise BadInput(
-            f"prompt '{prompt.name}' shows no examples, and the spec names a pool",
-            code="llm.pool-without-examples",
-            do="leave out pool, or name a few-shot prompt",
-        )
-
-    from psycheck.llm.few_shot import Choice, open_pool
-
-    choice = Choice(
-        shots=options.shots or prompt.examples,
-        order=options.order,
-        balance=options.balance,
-        encoder=options.encoder,
-        seed=options.seed or 0,
-        split=options.pool_split,
-        authors=options.authors,
-    )
-    return open_pool(options.pool, prompt.labels, choice)
 
 
 def open_text_or_history_llm(

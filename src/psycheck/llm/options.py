@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from psycheck.io.settings import AT_LEAST_1, Limit
 from psycheck.models.options import ModelOptions, Text
 
-FILES = ("prompt", "pool", "authors", "prices")  # options that may name a file
+FILES = ("prompt", "columns", "pool", "authors", "prices")  # options that may name a file
 _VARIABLE_NAME = re.compile(r"[A-Z_][A-Z0-9_]*")
 # Who writes the key itself into a spec would find it in every plan and report: keys rarely have this form.
 _VARIABLE = Limit(
@@ -103,6 +103,7 @@ class LlmOptions(ModelOptions):
     posts_per_symptom: Annotated[int, _UP_TO_100] = 2
     window: Annotated[int, AT_LEAST_1] = 12_000
     cutoff: Annotated[int, AT_LEAST_1] | None = None
+    columns: Text | None = None
     pool: Text | None = None
     pool_split: Text | None = None
     shots: Annotated[int, _UP_TO_100] | None = None

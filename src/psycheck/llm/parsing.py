@@ -90,13 +90,9 @@ def read_reply(reply: Reply, prompt: Prompt, text: str | None = None) -> Reading
 
 def _read_sample(reply: str, finish: str, logprobs: str, prompt: Prompt, text: str | None) -> Reading:
     """The reading of one sample of a reply about a text."""
-    # The filter may cut at any place, so that nothing before it can be trusted.
-    if finish.casefold() in _FILTERED:
-        return _without_answer("filtered", prompt)
-    if finish == "refusal":
-        return _without_answer("refusal", prompt)
-    if not reply.strip():
-        return _without_answer(_why_empty(finish), prompt)
+    why_unread = _why_unread(reply, finish)
+    if why_unread:
+        return _without_answer(why_unread, prompt)
     sample = take_apart(reply, finish, logprobs)
     if sample is None:
         return _without_answer("unreadable", prompt)
@@ -177,8 +173,16 @@ def _why_without_answer(sample: Sample) -> str:
     return "cut" if sample.is_cut else "unreadable"
 
 
-def _why_empty(finish: str) -> str:
-    """Why a reply has no text: some servers hide thoughts."""
+def _why_unread(reply: str, finish: str) -> str:
+    """Why a reply is not read at all, "" if it is: by how it ended, or because it has no text."""
+    # A filter or a refusal may cut at any place, so that nothing before it can be trusted.
+    if finish.casefold() in _FILTERED:
+        return "filtered"
+    if finish == "refusal":
+        return "refusal"
+    if reply.strip():
+        return ""
+    # Some servers hide thoughts.
     return "thinking" if finish == "length" else "empty"
 
 

@@ -8,8 +8,8 @@ from typing import Any, Self, TypeVar
 
 from psycheck.llm.pace import Pace, Unanswered, stopped
 from psycheck.llm.providers.provider import Connection, Outcome, Question, connect
-from psycheck.llm.refusals import Refused, failure_of_refusal
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused, failure_of_refusal
 
 MOST_BYTES = 2**30  # of the results of one batch
 

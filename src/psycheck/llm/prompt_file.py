@@ -11,6 +11,7 @@ from psycheck.symptoms.scales import Scale, Text, read_scale
 
 Answer = Literal["yes_no", "scale", "open"]
 SLOT: Final = re.compile(r"\{([A-Za-z_]+)\}")
+_RESERVED: Final = ("post", "examples", "items", "answer")  # slots that are no columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class PromptFile:
     choices: Mapping[str, tuple[Text, ...]] = field(default_factory=dict)
     reason: bool = False
     evidence: bool = False
+    columns: tuple[Text, ...] = ()
     variant: tuple[Variant, ...] = ()
     source: str = ""
 
@@ -194,11 +196,28 @@ def _check_slots(file: PromptFile, place: str) -> None:
         user_slots.append("examples")
     if file.scale:
         user_slots.append("items")
+    _check_columns(file.columns, place)
+    user_slots += file.columns
     example_slots = ["post", "answer"] if file.examples else []
 
     _check_template(file.system, [], place, "system")
     _check_template(file.user, user_slots, place, "user")
     _check_template(file.example, example_slots, place, "example")
+
+
+def _check_columns(columns: Sequence[str], place: str) -> None:
+    """Refuse columns that cannot be slots."""
+    for name in columns:
+        is_slot = SLOT.fullmatch(f"{{{name}}}") is not None
+        if not is_slot or name in _RESERVED or columns.count(name) > 1:
+            raise wrong(
+                f"'{name}' cannot be the slot of a column",
+                place,
+                "columns",
+                allowed=f"names of letters and underscores, each once, not {', '.join(_RESERVED)}",
+                do="rename the column",
+                code="prompt.bad-column",
+            )
 
 
 def _check_template(template: str, required: Sequence[str], place: str, key: str) -> None:

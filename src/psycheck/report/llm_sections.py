@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from psycheck.core.finding import Finding
-from psycheck.report.display_names import name_of
+from psycheck.report.display_names import Place, name_of, place_of
 from psycheck.report.numbers import count, decimal, figure, percent, plain
 from psycheck.report.sections import Key, Section, UnshownFindings, by, drawn, grouped
 from psycheck.report.tables import Table, table_of
@@ -24,6 +24,8 @@ _OF_REPLIES: Final = (
 )
 _WAYS: Final = {"cascade": "the cascade", "cheap": "its cheap model alone", "llm": "its LLM alone"}
 _place = by("model", "corpus", "label")
+Shares = dict[Place, Finding]
+"""The share of texts asked about, by model and corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,41 +58,49 @@ def cascades(unshown: UnshownFindings) -> list[CascadePart]:
         lambda finding: finding.measure in _CASCADE,
         by("measure", "model", "corpus", "label", "asked", "decided_by"),
     )
-    shares = {
-        (finding.where.get("model"), finding.where.get("corpus")): finding
-        for finding in section_findings.values()
-        if finding.measure == "asked_share"
-    }
-    rest = [finding for finding in section_findings.values() if finding.measure != "asked_share"]
-    parts = [_part(place, findings, shares) for place, findings in grouped(rest, _place).items()]
+    shares: Shares = {}
+    others = []
+    for finding in section_findings.values():
+        if finding.measure == "asked_share":
+            shares[place_of(finding)] = finding
+        else:
+            others.append(finding)
+
+    parts = [_part(place, findings, shares) for place, findings in grouped(others, _place).items()]
     # Without annotations there is no curve; who decided is known.
-    without_curve = [
-        finding for place, finding in shares.items() if place not in {key[:2] for key in map(_place, rest)}
-    ]
-    return [*parts, *[_part_without_curve(finding) for finding in without_curve]]
+    places_with_curve = {place_of(finding) for finding in others}
+    for place, share in shares.items():
+        if place not in places_with_curve:
+            parts.append(_part_without_curve(place, share))
+    return parts
 
 
-def _part(
-    place: Key, findings: Sequence[Finding], shares: dict[tuple[str | None, str | None], Finding]
-) -> CascadePart:
+def _part(place: Key, findings: Sequence[Finding], shares: Shares) -> CascadePart:
+    """The curve of one model, corpus and label."""
+    model, corpus, label = place
     f1s = [finding for finding in findings if finding.measure == "cascade_f1"]
     accuracies = {
         finding.where["asked"]: finding for finding in findings if finding.measure == "cascade_accuracy"
     }
     is_priced = any("cost" in finding.where for finding in f1s)
-    rows = [_row(finding, accuracies.get(finding.where["asked"]), is_priced=is_priced) for finding in f1s]
-    model, corpus, label = place
+
+    rows = []
+    points = []
+    for f1 in f1s:
+        share = f1.where["asked"]
+        rows.append(_row(f1, accuracies.get(share), is_priced=is_priced))
+        points.append((float(share), f1, "chosen" in f1.where))
     return CascadePart(
         name=f"{model} on {corpus}, {label}",
-        points=tuple((float(finding.where["asked"]), finding, "chosen" in finding.where) for finding in f1s),
+        points=tuple(points),
         table=table_of("cascade", rows, ["Price of the calls"] if is_priced else []),
         costs=_costs(findings),
         sentences=tuple(_sentences(shares.get((model, corpus)), findings)),
     )
 
 
-def _part_without_curve(share: Finding) -> CascadePart:
-    model, corpus, _ = _place(share)
+def _part_without_curve(place: Place, share: Finding) -> CascadePart:
+    model, corpus = place
     return CascadePart(
         name=f"{model} on {corpus}",
         points=(),

@@ -13,8 +13,8 @@ from psycheck.llm.completion import marked_thought, token_count
 from psycheck.llm.connection import client_errors, http_client
 from psycheck.llm.pace import Unanswered
 from psycheck.llm.providers.provider import Messages, Outcome, Question, Settings
-from psycheck.llm.refusals import Refused
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused
 
 _MESSAGES: Final = "/v1/messages"
 _BATCHES: Final = "/v1/messages/batches"
@@ -128,26 +128,36 @@ def reply_of(body: bytes, seconds: float) -> Reply:
 
 
 def _reply(message: Any, seconds: float) -> Reply:
-    blocks = message["content"]
-    # Where a model answers through a tool, its arguments are the answer.
-    parts = [block["text"] for block in blocks if block["type"] == "text"]
-    parts += [json.dumps(block["input"]) for block in blocks if block["type"] == "tool_use"]
-    text = "\n".join(part for part in parts if part.strip())
-    if not text:
-        thoughts = [block.get("thinking", "") for block in blocks if "thinking" in block["type"]]
-        text = marked_thought("\n".join(thoughts)) if thoughts else ""
-
     stop_reason = str(message.get("stop_reason") or "")
     usage = message.get("usage") or {}
-    counts = [token_count(usage.get(name)) for name in ("input_tokens", *_CACHED)]
     return Reply(
-        text=text,
-        # What was read from the provider's cache was sent, too; its price is another.
-        prompt_tokens=None if counts[0] is None else sum(count or 0 for count in counts),
+        text=_text_of(message["content"]),
+        prompt_tokens=_tokens_sent(usage),
         completion_tokens=token_count(usage.get("output_tokens")),
         finish=_FINISHES.get(stop_reason, stop_reason),
         seconds=seconds,
     )
+
+
+def _text_of(blocks: Any) -> str:
+    """What a message says, with the arguments of its tools; else what it thought, marked as such."""
+    parts = [block["text"] for block in blocks if block["type"] == "text"]
+    # Where a model answers through a tool, its arguments are the answer.
+    parts += [json.dumps(block["input"]) for block in blocks if block["type"] == "tool_use"]
+    text = "\n".join(part for part in parts if part.strip())
+    if text:
+        return text
+    thoughts = [block.get("thinking", "") for block in blocks if "thinking" in block["type"]]
+    return marked_thought("\n".join(thoughts)) if thoughts else ""
+
+
+def _tokens_sent(usage: Any) -> int | None:
+    """The tokens of the question; what was read from the provider's cache was sent, too."""
+    uncached = token_count(usage.get("input_tokens"))
+    if uncached is None:
+        return None
+    cached = [token_count(usage.get(name)) or 0 for name in _CACHED]
+    return uncached + sum(cached)
 
 
 def _outcome(line: bytes) -> tuple[str, Outcome]:

@@ -16,8 +16,8 @@ from psycheck.llm.completion import logprob_row, logprobs_text, marked_thought, 
 from psycheck.llm.connection import failure_of_connection, http_client
 from psycheck.llm.pace import Unanswered
 from psycheck.llm.providers.provider import Messages, Outcome, Question, Settings
-from psycheck.llm.refusals import Refused
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused
 
 _WITHOUT_RESULTS: Final = ("JOB_STATE_FAILED", "JOB_STATE_CANCELLED", "JOB_STATE_EXPIRED")
 _WITH_RESULTS: Final = ("JOB_STATE_SUCCEEDED", "JOB_STATE_PARTIALLY_SUCCEEDED")
@@ -28,7 +28,8 @@ _FILTERS: Final = ("IMAGE_SAFETY", "MODEL_ARMOR")
 _STATUS_BY_RPC: Final = {3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
 _DEADLINE: Final = 4  # the code of gRPC for what was not done in time
 _RETRY_DELAY: Final = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
-_SAME_NAMES: Final = ("temperature", "top_p", "seed")
+# Settings that Gemini calls otherwise.
+_OTHER_NAMES: Final = ("max_tokens", "response_format", "logprobs", "top_logprobs", "reasoning_effort")
 _KEY_REASON: Final = "API_KEY_INVALID"
 
 
@@ -103,33 +104,46 @@ def _contents(messages: Messages) -> list[types.Content]:
 
 def _config(messages: Messages, settings: Settings) -> types.GenerateContentConfig:
     """The message of the system and the settings in Gemini's words; any other setting is a field of it."""
-    config: dict[str, Any] = {name: settings[name] for name in _SAME_NAMES if name in settings}
-    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+    system = [message["content"] for message in messages if message["role"] == "system"]
+    config: dict[str, Any] = {
+        **_further(settings),
+        **_answer_format(settings),
+        **_thinking(settings),
+    }
     if system:
-        config["system_instruction"] = system
+        config["system_instruction"] = "\n\n".join(system)
     if "max_tokens" in settings:
         config["max_output_tokens"] = settings["max_tokens"]
-    if "response_format" in settings:
-        config["response_mime_type"] = "application/json"
-        config["response_json_schema"] = settings["response_format"]["json_schema"]["schema"]
-    if settings.get("logprobs"):
-        config["response_logprobs"] = True
-        config["logprobs"] = settings["top_logprobs"]
-
-    effort = settings.get("reasoning_effort")
-    if effort == "none":
-        config["thinking_config"] = {"thinking_budget": 0}
-    elif effort is not None:
-        config["thinking_config"] = {"thinking_level": effort.upper()}
-
-    translated = {*_SAME_NAMES, "max_tokens", "response_format", "logprobs", "top_logprobs"}
-    further = {
-        name: value for name, value in settings.items() if name not in {*translated, "reasoning_effort"}
-    }
     try:
-        return types.GenerateContentConfig(**config | further)
+        return types.GenerateContentConfig(**config)
     except ValueError:
         raise Unanswered("rejected") from None
+
+
+def _further(settings: Settings) -> dict[str, Any]:
+    """The settings whose names are the same, those of extra_body among them."""
+    return {name: value for name, value in settings.items() if name not in _OTHER_NAMES}
+
+
+def _answer_format(settings: Settings) -> dict[str, Any]:
+    """The schema of the answer, and the wish for token probabilities."""
+    fields: dict[str, Any] = {}
+    if "response_format" in settings:
+        fields["response_mime_type"] = "application/json"
+        fields["response_json_schema"] = settings["response_format"]["json_schema"]["schema"]
+    if settings.get("logprobs"):
+        fields["response_logprobs"] = True
+        fields["logprobs"] = settings["top_logprobs"]
+    return fields
+
+
+def _thinking(settings: Settings) -> dict[str, Any]:
+    """How much the model should think."""
+    effort = settings.get("reasoning_effort")
+    if effort is None:
+        return {}
+    how = {"thinking_budget": 0} if effort == "none" else {"thinking_level": effort.upper()}
+    return {"thinking_config": how}
 
 
 def reply_of(answer: types.GenerateContentResponse, seconds: float) -> Reply:
@@ -154,24 +168,30 @@ def reply_of(answer: types.GenerateContentResponse, seconds: float) -> Reply:
 
 def _text(candidate: types.Candidate) -> str:
     """What a candidate says, with the arguments of its calls; else what it thought, marked as such."""
-    parts = (candidate.content.parts if candidate.content else None) or []
-    said = [part.text or "" for part in parts if not part.thought]
-    said += [json.dumps(part.function_call.args) for part in parts if part.function_call]
-    text = "".join(said)
+    content = candidate.content or types.Content()
+    parts = content.parts or []
+    answers = [part.text or "" for part in parts if not part.thought]
+    answers += [json.dumps(part.function_call.args) for part in parts if part.function_call]
+    text = "".join(answers)
+    if text.strip():
+        return text
+
     thoughts = "".join(part.text or "" for part in parts if part.thought)
-    return text if text.strip() or not thoughts else marked_thought(thoughts)
+    return marked_thought(thoughts) if thoughts else text
 
 
 def _logprobs(result: types.LogprobsResult | None) -> str:
     """The log probabilities of tokens and their alternatives as `Reply` keeps them."""
-    if result is None or not result.chosen_candidates:
+    if result is None:
         return ""
-    alternatives = [position.candidates or [] for position in result.top_candidates or []]
+    chosen_tokens = result.chosen_candidates or []
+    positions = result.top_candidates or []
     rows = []
-    for place, chosen in enumerate(result.chosen_candidates):
-        others = alternatives[place] if place < len(alternatives) else []
-        pairs = [(other.token or "", other.log_probability) for other in others]
-        rows.append(logprob_row(chosen.token or "", chosen.log_probability, pairs))
+    for place, chosen in enumerate(chosen_tokens):
+        position = positions[place] if place < len(positions) else types.LogprobsResultTopCandidates()
+        others = [(other.token or "", other.log_probability) for other in position.candidates or []]
+        row = logprob_row(chosen.token or "", chosen.log_probability, others)
+        rows.append(row)
     return logprobs_text(rows)
 
 
@@ -205,11 +225,15 @@ def _errors() -> Iterator[None]:
 
 def _refused(error: errors.APIError) -> Refused:
     """An error status; the pause that it asks for stands in its details, and a wrong key is a bad request."""
-    said = json.dumps(error.details, default=str)
-    delay = _RETRY_DELAY.search(said[said.find("retryDelay") :]) if "retryDelay" in said else None
-    headers = {"retry-after": delay[1]} if delay else dict(getattr(error.response, "headers", None) or {})
-    status = 401 if _KEY_REASON in said else error.code
-    return Refused(status, said, headers=headers)
+    message = json.dumps(error.details, default=str)
+    headers = dict(getattr(error.response, "headers", None) or {})
+    _, _, after_name = message.partition("retryDelay")
+    delay = _RETRY_DELAY.search(after_name)
+    if delay:
+        headers = {"retry-after": delay[1]}
+
+    status = 401 if _KEY_REASON in message else error.code
+    return Refused(status, message, headers=headers)
 
 
 def connect(server: Server) -> GeminiContent:

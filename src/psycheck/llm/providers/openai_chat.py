@@ -13,8 +13,8 @@ from psycheck.llm.completion import completion_of
 from psycheck.llm.connection import client_errors, http_client
 from psycheck.llm.pace import Unanswered
 from psycheck.llm.providers.provider import Messages, Outcome, Question, Settings
-from psycheck.llm.refusals import Refused
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused
 
 _AZURE_VERSION: Final = "2024-10-21"
 _COMPLETIONS: Final = "/chat/completions"

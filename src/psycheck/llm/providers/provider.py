@@ -9,8 +9,8 @@ from typing import Any, Final, Literal, Protocol
 from psycheck.core.errors import library
 from psycheck.core.model import Reply
 from psycheck.llm.pace import Unanswered
-from psycheck.llm.refusals import Refused
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused
 
 Api = Literal["openai", "azure", "anthropic", "gemini"]
 Messages = list[dict[str, str]]

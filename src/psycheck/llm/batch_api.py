@@ -18,8 +18,8 @@ from psycheck.llm.handed_over import Batch, forget, noted_batches, question_id, 
 from psycheck.llm.pace import Unanswered
 from psycheck.llm.patient_connection import PatientConnection
 from psycheck.llm.providers.provider import PROVIDERS, Messages, Outcome, Question, Settings
-from psycheck.llm.refusals import Refused, failure_of_refusal, missing_setting
 from psycheck.llm.server import Server
+from psycheck.llm.server_errors import Refused, failure_of_refusal, missing_setting
 
 MOST_QUESTIONS = 10_000  # of one batch
 FIRST_POLL = 2.0  # seconds between two looks at a batch; each pause is longer

@@ -1,6 +1,6 @@
 """What a server means by an error status: which kind of failure, or which setting it does not accept."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from psycheck.llm.pace import Unanswered, pause_of
@@ -67,7 +67,7 @@ class Refused(Exception):
     def __init__(
         self,
         status: int,
-        said: str,
+        message: str,
         *,
         code: str = "",
         param: str = "",
@@ -75,7 +75,7 @@ class Refused(Exception):
     ) -> None:
         super().__init__(f"status {status}")
         self.status = status
-        self.said = said[:_MESSAGE_READ].lower()
+        self.message = message[:_MESSAGE_READ].lower()
         self.code = code
         self.param = param
         self.headers = headers or {}
@@ -83,13 +83,13 @@ class Refused(Exception):
 
 def failure_of_refusal(refusal: Refused) -> Unanswered:
     """The failure that an error status means, with the pause that the server asks for."""
-    if refusal.code == "insufficient_quota" or any(words in refusal.said for words in _NO_CREDIT):
+    if refusal.code == "insufficient_quota" or _says(refusal, _NO_CREDIT):
         return Unanswered("quota")
 
     if 400 <= refusal.status <= 500:
-        if any(words in refusal.said for words in _TOO_LONG):
+        if _says(refusal, _TOO_LONG):
             return Unanswered("context")
-        if any(words in refusal.said for words in _FILTERS):
+        if _says(refusal, _FILTERS):
             return Unanswered("filter")
 
     usual_kind = "redirect" if refusal.status < 400 else "server"
@@ -100,17 +100,22 @@ def failure_of_refusal(refusal: Refused) -> Unanswered:
 
 def missing_setting(refusal: Refused, settings: Mapping[str, Any]) -> str:
     """The setting that the server refuses by name in its error message, or ""."""
-    status = refusal.status
-    if _KIND_BY_STATUS.get(status) != "rejected" and status not in _STATUS_OF_UNKNOWN_SETTING:
+    may_be_setting = _KIND_BY_STATUS.get(refusal.status) == "rejected"
+    if not may_be_setting and refusal.status not in _STATUS_OF_UNKNOWN_SETTING:
         return ""
 
     for setting, words in _WORDS_BY_SETTING.items():
-        if setting in settings and any(word in refusal.said for word in words):
+        if setting in settings and _says(refusal, words):
             return setting
 
-    is_refusal = any(word in refusal.said for word in _REFUSED)
+    is_refusal = _says(refusal, _REFUSED)
     for setting, words in _PLAIN_WORDS_BY_SETTING.items():
-        is_named = refusal.param == setting or (is_refusal and any(word in refusal.said for word in words))
+        is_named = refusal.param == setting or (is_refusal and _says(refusal, words))
         if setting in settings and is_named:
             return setting
     return ""
+
+
+def _says(refusal: Refused, words: Iterable[str]) -> bool:
+    """Whether a server's message holds one of some words."""
+    return any(word in refusal.message for word in words)

@@ -33,7 +33,7 @@ from provider_servers import (
 from psycheck.core.errors import ModelFailure
 from psycheck.core.model import Answer as Answered
 from psycheck.core.model import Reply
-from psycheck.llm import batches, pace
+from psycheck.llm import batch_api, pace
 from psycheck.llm.model import LlmModel
 from psycheck.llm.pace import Unanswered
 from psycheck.models.opening import open_model
@@ -67,7 +67,7 @@ every_provider = pytest.mark.parametrize("api", KINDS)
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(pace, "FIRST_WAIT", 0.01)
-    monkeypatch.setattr(batches, "FIRST_POLL", 0.02)
+    monkeypatch.setattr(batch_api, "FIRST_POLL", 0.02)
     monkeypatch.setenv("PSYCHECK_STORE", str(tmp_path / "cache" / "store.sqlite"))
 
 
@@ -240,7 +240,7 @@ def test_a_batch_that_is_gone_is_handed_over_anew(api: str) -> None:
     with providing(KINDS[api][0], _by_post(api), ready=False) as server:
         asking = _model(api, server).ask(["post 0"])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(batches.time, "sleep", _give_up)
+            patch.setattr(batch_api.time, "sleep", _give_up)
             with pytest.raises(KeyboardInterrupt):
                 list(asking)
         server.batches.clear()
@@ -254,7 +254,7 @@ def _give_up(_: float) -> None:
 
 
 def test_large_sets_of_questions_are_parted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "MOST_QUESTIONS", 3)
+    monkeypatch.setattr(batch_api, "MOST_QUESTIONS", 3)
     texts = [f"post {number}" for number in range(7)]
     with providing(openai_routes, _by_post("openai")) as server:
         scores = _model("openai", server).score(texts)
