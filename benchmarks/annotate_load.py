@@ -9,6 +9,7 @@ and compared with what the server has acknowledged.
 """
 
 import json
+import os
 import random
 import socket
 import sys
@@ -94,10 +95,8 @@ class Annotator:
         sent = time.time()
         begun = time.perf_counter()
         try:
-            if number % TWICE_EVERY == 0:
-                response = self._send_twice(client, form)
-            else:
-                response = _send(client, form)
+            send = _send_twice if number % TWICE_EVERY == 0 else _send
+            response = send(client, form)
         except httpx.TransportError as error:
             self.refused[type(error).__name__] += 1
             return None
@@ -115,13 +114,14 @@ class Annotator:
         self.acknowledged.append(answered)
         return response.text
 
-    def _send_twice(self, client: httpx.Client, form: dict[str, str]) -> httpx.Response:
-        """Send an answer and its copy at the same time; the first response counts."""
-        with ThreadPoolExecutor(1) as pool:
-            copy = pool.submit(_send, client, form)
-            response = _send(client, form)
-            copy.result()
-        return response
+
+def _send_twice(client: httpx.Client, form: dict[str, str]) -> httpx.Response:
+    """Send an answer and its copy at the same time; the first response counts."""
+    with ThreadPoolExecutor(1) as pool:
+        copy = pool.submit(_send, client, form)
+        response = _send(client, form)
+        copy.result()
+    return response
 
 
 def _send(client: httpx.Client, form: dict[str, str]) -> httpx.Response:
@@ -194,7 +194,6 @@ def under_load(url: str, folder: Path) -> Load:
     address = f"http://127.0.0.1:{port}"
     stop = threading.Event()
     annotators = [Annotator(annotator_name(number), address, stop) for number in range(ANNOTATORS)]
-    memory: list[float] = []
 
     with running(serve_command(url, port), f"{address}/login", folder) as server:
         threads = [threading.Thread(target=annotator.work) for annotator in annotators]
@@ -208,28 +207,50 @@ def under_load(url: str, folder: Path) -> Load:
         third = 20 * MINUTES
         slow = SlowRequests(address, begun + third, begun + 2 * third)
         slow.start()
-        while time.time() < begun + 3 * third:
-            memory.append(_resident_megabytes(server.pid))
-            time.sleep(1)
+        memory = _watch_memory(server.pid, until=begun + 3 * third)
 
         stop.set()
-        for thread in threads:
+        for thread in [*threads, slow]:
             thread.join()
-        slow.join()
 
     acknowledged = [answer for annotator in annotators for answer in annotator.acknowledged]
-    measured = [answer for answer in acknowledged if answer.sent >= begun]
+    quiet, beside_slow = _split_waits(acknowledged, begun, slow)
     lost, doubled = compare(url, acknowledged)
     return Load(
-        quiet=[answer.seconds for answer in measured if not slow.begin <= answer.sent < slow.end],
-        beside_slow=[answer.seconds for answer in measured if slow.begin <= answer.sent < slow.end],
+        quiet=quiet,
+        beside_slow=beside_slow,
         memory=memory,
         slow_requests=slow.opened,
         refused=sum((annotator.refused for annotator in annotators), Counter()),
         lost=lost,
         doubled=doubled,
-        answers=len(measured),
+        answers=len(quiet) + len(beside_slow),
     )
+
+
+def _watch_memory(process_id: int, until: float) -> list[float]:
+    """The memory of a process in MB, each second."""
+    memory = []
+    while time.time() < until:
+        memory.append(_resident_megabytes(process_id))
+        time.sleep(1)
+    return memory
+
+
+def _split_waits(
+    acknowledged: list[Acknowledged],
+    begun: float,
+    slow: SlowRequests,
+) -> tuple[list[float], list[float]]:
+    """How long answers took, without and with slow requests beside them."""
+    quiet: list[float] = []
+    beside_slow: list[float] = []
+    for answer in acknowledged:
+        if answer.sent < begun:
+            continue
+        is_beside = slow.begin <= answer.sent < slow.end
+        (beside_slow if is_beside else quiet).append(answer.seconds)
+    return quiet, beside_slow
 
 
 def compare(url: str, acknowledged: list[Acknowledged]) -> tuple[int, int]:
@@ -294,6 +315,8 @@ def main() -> None:
             notes.append(f"{kind}: {load.slow_requests:,} slow requests; refused: {refused or 'none'}")
             print(kind, rows[-1], notes[-1], file=sys.stderr, flush=True)
 
+    busy = ", ".join(f"{load:.0f}" for load in os.getloadavg())
+    print(f"load of the machine in the last 1, 5 and 15 minutes: {busy}")
     print(f"{machine()}; {MINUTES:g} minutes, {ANNOTATORS} annotators, {ITEMS:,} texts")
     waits = "ms, median / p95 / p99 / most"
     head = ["database", "answers", waits, f"{waits}, slow requests", "memory, MB", "lost", "doubled"]

@@ -1,4 +1,4 @@
-"""What the benchmarks of annotation share: a filled project, a running server, and people without a browser."""
+"""What the benchmarks of annotation share: a filled project, a running server, people without a browser."""
 
 import re
 import socket

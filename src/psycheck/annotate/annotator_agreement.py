@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
-from psycheck.statistics.rater_agreement import Agreement, alpha, fleiss_kappa, percent_agreement
+from psycheck.statistics.rater_agreement import (
+    Agreement,
+    alpha,
+    fleiss_kappa,
+    percent_agreement,
+)
 
 STATUS = "status"
 ALL = "all labels"
@@ -107,7 +112,11 @@ def between(judgements: pl.DataFrame) -> Iterator[Pair]:
         second_ratings = ratings[rated_twice, second]
         kappa = Agreement(
             cohen_kappa(first_ratings, second_ratings)[0],
-            kappa_interval(first_ratings, second_ratings, Clusters.of(items[rated_twice])),
+            kappa_interval(
+                first_ratings,
+                second_ratings,
+                Clusters.of(items[rated_twice]),
+            ),
             int(rated_twice.sum()),
         )
         yield Pair(annotators[first], annotators[second], kappa)
@@ -141,7 +150,9 @@ def _agreed(label: str, judgements: pl.DataFrame) -> Agreed:
     )
 
 
-def _ratings(judgements: pl.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
+def _ratings(
+    judgements: pl.DataFrame,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
     """The ratings (rows, annotators) with NaN for none, the item of each row (rows,), and the annotators.
 
     An item has a row for each of its labels.

@@ -8,7 +8,13 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, select
 
-from psycheck.annotate.annotator_answers import CORRECTED, RESOLVED, Answers, answers_of, stored_answers
+from psycheck.annotate.annotator_answers import (
+    CORRECTED,
+    RESOLVED,
+    Answers,
+    answers_of,
+    stored_answers,
+)
 from psycheck.annotate.database import Database
 from psycheck.annotate.exchanged_records import Answered, Response
 from psycheck.annotate.flagged import FLAGGED
@@ -31,7 +37,12 @@ def answered_items(
 
     What reviewers and adjudicators said comes after the annotators, under the names of these roles.
     """
-    columns = (item.c.id.label("item_id"), item.c.text, item.c.flag, assignment.c.comment)
+    columns = (
+        item.c.id.label("item_id"),
+        item.c.text,
+        item.c.flag,
+        assignment.c.comment,
+    )
     query = annotators_answers(project_id, *columns, flagged=flagged)
     if item_id is not None:
         query = query.where(item.c.id == item_id)
@@ -39,14 +50,14 @@ def answered_items(
     with db.read() as connection:
         check_owner(connection, who, project_id)
         rows = connection.execute(query.order_by(item.c.queue, item.c.id, assignment.c.id)).all()
-        said = _all_said(connection, rows)
+        all_answers = _all_answers(connection, rows)
 
     for _, rows_of_item in groupby(rows, key=lambda row: row.item_id):
-        yield _answered(db, list(rows_of_item), said)
+        yield _answered(db, list(rows_of_item), all_answers)
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _AllAnswers:
     """What annotators and reviewers said by assignment, and adjudicators by item."""
 
     answers: dict[int, Answers]
@@ -54,32 +65,32 @@ class _Said:
     decisions: dict[int, Answers]
 
 
-def _all_said(connection: Connection, rows: Sequence[Row[Any]]) -> _Said:
+def _all_answers(connection: Connection, rows: Sequence[Row[Any]]) -> _AllAnswers:
     """All that was said of the items of these rows."""
-    said = _Said(answers={}, corrections={}, decisions={})
+    all_answers = _AllAnswers(answers={}, corrections={}, decisions={})
     # A database takes a limited number of values in one statement.
     for start in range(0, len(rows), _PIECE):
         piece = rows[start : start + _PIECE]
         assignment_ids = [row.id for row in piece]
         item_ids = {row.item_id for row in piece}
 
-        said.answers.update(answers_of(connection, assignment_ids))
-        said.corrections.update(stored_answers(connection, CORRECTED, assignment_ids))
-        said.decisions.update(stored_answers(connection, RESOLVED, item_ids))
-    return said
+        all_answers.answers.update(answers_of(connection, assignment_ids))
+        all_answers.corrections.update(stored_answers(connection, CORRECTED, assignment_ids))
+        all_answers.decisions.update(stored_answers(connection, RESOLVED, item_ids))
+    return all_answers
 
 
-def _answered(db: Database, rows: Sequence[Row[Any]], said: _Said) -> Answered:
+def _answered(db: Database, rows: Sequence[Row[Any]], all_answers: _AllAnswers) -> Answered:
     """An item from the rows of its answers."""
     first = rows[0]
-    responses = [_annotators_response(db, row, said.answers[row.id]) for row in rows]
+    responses = [_annotators_response(db, row, all_answers.answers[row.id]) for row in rows]
 
     for row in rows:
-        correction = said.corrections.get(row.id)
+        correction = all_answers.corrections.get(row.id)
         if correction is not None:
             responses.append(Response("reviewer", correction, role="reviewer"))
 
-    decision = said.decisions.get(first.item_id)
+    decision = all_answers.decisions.get(first.item_id)
     if decision is not None:
         # Whether a text is flagged is kept with the text, not with the decision.
         decision = replace(decision, identifying=first.flag == "flagged")

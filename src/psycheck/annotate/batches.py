@@ -82,7 +82,11 @@ def remove_from_batch(connection: Connection, assignment_row: Row[Any]) -> None:
 
 def _close(connection: Connection, task: Task, batch_id: int, size: int) -> None:
     """Draw the sample of a batch, rounded up, and let it wait for a reviewer."""
-    draw_sample(connection, batch_id, math.ceil(task.project.inspection.share * size))
+    draw_sample(
+        connection,
+        batch_id,
+        math.ceil(task.project.inspection.share * size),
+    )
     connection.execute(batch.update().where(batch.c.id == batch_id).values(state="waiting"))
 
 

@@ -10,9 +10,20 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Table, delete, func, select, update
 
-from psycheck.annotate.annotator_answers import ANNOTATED, CORRECTED, KNOWN, RESOLVED, erase_answers
+from psycheck.annotate.annotator_answers import (
+    ANNOTATED,
+    CORRECTED,
+    KNOWN,
+    RESOLVED,
+    erase_answers,
+)
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import Person, check_owner, lock_members, record
+from psycheck.annotate.membership import (
+    Person,
+    check_owner,
+    lock_members,
+    record,
+)
 from psycheck.annotate.refusals import NotFound
 from psycheck.annotate.tables import (
     assignment,
@@ -28,7 +39,12 @@ _PIECE: Final = 500  # items per statement
 _ABOUT_ITEMS: Final[tuple[Table, ...]] = (reason, suggestion)
 
 
-def erase_items(db: Database, who: Person | None, project_id: int, item_ids: Iterable[int]) -> int:
+def erase_items(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    item_ids: Iterable[int],
+) -> int:
     """Erase items by number, for the owner of their project; returns how many there were."""
     of_project = item.c.project == project_id
     with db.write() as connection:
@@ -71,7 +87,12 @@ def erase_author(db: Database, who: Person | None, project_id: int, author: str)
     return erase_items(db, who, project_id, item_ids)
 
 
-def _erase(connection: Connection, who: Person | None, project_id: int, item_ids: Sequence[int]) -> None:
+def _erase(
+    connection: Connection,
+    who: Person | None,
+    project_id: int,
+    item_ids: Sequence[int],
+) -> None:
     """Delete items with their answers, and take them out of batches and of the trail."""
     lock_members(connection, project_id)
 
@@ -86,7 +107,13 @@ def _erase(connection: Connection, who: Person | None, project_id: int, item_ids
         _delete_items(connection, piece, assignment_ids)
 
     eraser = who.id if who else None
-    record(connection, project_id, eraser, "erased", detail={"texts": len(item_ids)})
+    record(
+        connection,
+        project_id,
+        eraser,
+        "erased",
+        detail={"texts": len(item_ids)},
+    )
 
 
 def _forget_in_trail(

@@ -39,7 +39,9 @@ class EvidenceAgreed:
     alpha: Agreement
 
 
-def evidence_agreement(texts: Iterable[MarkedText]) -> Iterator[EvidenceAgreed]:
+def evidence_agreement(
+    texts: Iterable[MarkedText],
+) -> Iterator[EvidenceAgreed]:
     """The agreement on the evidence for each label that has any, by label."""
     marked_texts_of: dict[str, list[BoolArray]] = {}
     for text in texts:

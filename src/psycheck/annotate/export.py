@@ -12,10 +12,22 @@ from typing import Any, Final
 import polars as pl
 from sqlalchemy import select
 
-from psycheck.annotate.answered_items import ADJUDICATOR, annotators_answers, iso_time
+from psycheck.annotate.answered_items import (
+    ADJUDICATOR,
+    annotators_answers,
+    iso_time,
+)
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import Person, check_owner
-from psycheck.annotate.tables import assignment, event, item, judgement, person, project, resolution
+from psycheck.annotate.tables import (
+    assignment,
+    event,
+    item,
+    judgement,
+    person,
+    project,
+    resolution,
+)
 from psycheck.core.corpus import GROUP, Corpus
 from psycheck.corpora.judgements import Merge, with_judgements
 
@@ -61,7 +73,18 @@ def judgements(
         )
         # By place, not by name: there are millions of rows in a large project.
         records = [
-            (name, annotator, label, value, status, iso_time(ended), seconds, queue, version, confidence)
+            (
+                name,
+                annotator,
+                label,
+                value,
+                status,
+                iso_time(ended),
+                seconds,
+                queue,
+                version,
+                confidence,
+            )
             for _, name, queue, annotator, ended, seconds, label, value, status, version, confidence in rows
         ]
     return pl.DataFrame(records, schema=_COLUMNS, orient="row")
@@ -72,13 +95,30 @@ def resolutions(db: Database, who: Person | None, project_id: int) -> pl.DataFra
     with db.read() as connection:
         check_owner(connection, who, project_id)
         rows = connection.execute(
-            select(item.c.name, resolution.c.label, resolution.c.value, resolution.c.status, item.c.queue)
+            select(
+                item.c.name,
+                resolution.c.label,
+                resolution.c.value,
+                resolution.c.status,
+                item.c.queue,
+            )
             .join(item, item.c.id == resolution.c.item)
             .where(item.c.project == project_id)
             .order_by(item.c.queue, item.c.id, resolution.c.label)
         )
         records = [
-            (name, ADJUDICATOR, label, value, status, None, None, queue, None, None)
+            (
+                name,
+                ADJUDICATOR,
+                label,
+                value,
+                status,
+                None,
+                None,
+                queue,
+                None,
+                None,
+            )
             for name, label, value, status, queue in rows
         ]
     return pl.DataFrame(records, schema=_COLUMNS, orient="row")
@@ -89,7 +129,12 @@ def trail(db: Database, who: Person | None, project_id: int) -> Iterator[dict[st
     with db.read() as connection:
         check_owner(connection, who, project_id)
         rows = connection.execution_options(yield_per=2_000).execute(
-            select(event, person.c.name.label("who"), item.c.name.label("item_name"), item.c.queue)
+            select(
+                event,
+                person.c.name.label("who"),
+                item.c.name.label("item_name"),
+                item.c.queue,
+            )
             .outerjoin(person, person.c.id == event.c.person)
             .outerjoin(item, item.c.id == event.c.item)
             .where(event.c.project == project_id)
@@ -108,7 +153,12 @@ def trail(db: Database, who: Person | None, project_id: int) -> Iterator[dict[st
             }
 
 
-def items_of(db: Database, who: Person | None, project_id: int, queue: str | None = None) -> Corpus:
+def items_of(
+    db: Database,
+    who: Person | None,
+    project_id: int,
+    queue: str | None = None,
+) -> Corpus:
     """The items of a project as a corpus, as they were imported, with the group `queue`; for the owner.
 
     An item that is in several queues occurs once.
@@ -138,7 +188,9 @@ def items_of(db: Database, who: Person | None, project_id: int, queue: str | Non
     )
 
 
-def _columns_about(about: list[dict[str, str]]) -> dict[str, list[str | None]]:
+def _columns_about(
+    about: list[dict[str, str]],
+) -> dict[str, list[str | None]]:
     """The columns of what is stored about each item; a column that no item has is left out."""
     keys: set[str] = set()
     for about_item in about:

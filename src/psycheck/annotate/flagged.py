@@ -15,7 +15,11 @@ Decision = Literal["flagged", "cleared"]
 _answer: Final = assignment.alias("flagging_answer")
 _SAID_BY_AN_ANNOTATOR: Final = (
     exists()
-    .where(_answer.c.item == item.c.id, _answer.c.state == "done", _answer.c.identifying)
+    .where(
+        _answer.c.item == item.c.id,
+        _answer.c.state == "done",
+        _answer.c.identifying,
+    )
     .correlate(item)
 )
 # A decision counts; without one, a single annotator who flags a post is enough.
@@ -42,7 +46,14 @@ def decide_flag(connection: Connection, item_id: int, *, identifying: bool) -> N
         connection.execute(item.update().where(item.c.id == item_id).values(flag=decision))
 
 
-def set_flag(db: Database, who: Person, project_id: int, item_id: int, *, identifying: bool) -> None:
+def set_flag(
+    db: Database,
+    who: Person,
+    project_id: int,
+    item_id: int,
+    *,
+    identifying: bool,
+) -> None:
     """Flag a post or clear its flag, for the owner of the project."""
     with db.write() as connection:
         role_in(connection, who, project_id, *OWNS)

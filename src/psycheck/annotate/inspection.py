@@ -20,7 +20,11 @@ from psycheck.annotate.annotator_answers import (
     store_answers,
     stored_answers,
 )
-from psycheck.annotate.batches import answers_in, close_batches_of, draw_sample
+from psycheck.annotate.batches import (
+    answers_in,
+    close_batches_of,
+    draw_sample,
+)
 from psycheck.annotate.database import Database
 from psycheck.annotate.flagged import decide_flag, is_flagged
 from psycheck.annotate.membership import (
@@ -82,7 +86,11 @@ def batches(
         rows = connection.execute(
             select(batch, person.c.name)
             .join(person, person.c.id == batch.c.person)
-            .where(batch.c.project == project_id, batch.c.state == state, batch.c.person != who.id)
+            .where(
+                batch.c.project == project_id,
+                batch.c.state == state,
+                batch.c.person != who.id,
+            )
             .order_by(batch.c.id)
         )
         return [_as_batch(row, row.name) for row in rows]
@@ -120,7 +128,10 @@ def correct(db: Database, who: Person, assignment_id: int, answers: Answers) -> 
             select(assignment).where(assignment.c.id == assignment_id, assignment.c.inspected)
         ).first()
         if row is None:
-            raise NotFound("there is no such answer to inspect", code="inspection.unknown-answer")
+            raise NotFound(
+                "there is no such answer to inspect",
+                code="inspection.unknown-answer",
+            )
 
         batch_row = _batch_to_inspect(connection, who, row.batch, lock=True)
         _refuse_inspected(batch_row)
@@ -160,8 +171,18 @@ def finish_inspection(db: Database, who: Person, batch_id: int) -> Batch:
         outcome = _outcome(skill, inspected_answers, row.size, task.project.inspection)
         score = None
         if outcome is None:
-            draw_sample(connection, batch_id, math.ceil(task.project.inspection.share * row.size))
-            record(connection, row.project, who.id, "drew more", detail={"batch": batch_id})
+            draw_sample(
+                connection,
+                batch_id,
+                math.ceil(task.project.inspection.share * row.size),
+            )
+            record(
+                connection,
+                row.project,
+                who.id,
+                "drew more",
+                detail={"batch": batch_id},
+            )
         else:
             score = skill.score
             _end_batch(connection, who, row, outcome, score)
@@ -257,7 +278,10 @@ def _skill(connection: Connection, batch_id: int) -> tuple[Skill, int]:
 
 
 def _outcome(
-    skill: Skill, inspected_answers: int, size: int, settings: InspectionSettings
+    skill: Skill,
+    inspected_answers: int,
+    size: int,
+    settings: InspectionSettings,
 ) -> _Outcome | None:
     """What the inspected answers of a batch of this size decide; None if nothing yet."""
     is_good = skill.score >= settings.reject_below

@@ -3,18 +3,42 @@
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, select
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, select
 
 from psycheck.annotate.answered_items import answered_items
 from psycheck.annotate.database import Database
 from psycheck.annotate.exchanged_records import Answered
 from psycheck.annotate.flagged import FLAGGED
-from psycheck.annotate.membership import OWNS, Person, record, role_in, stored_task
+from psycheck.annotate.membership import (
+    OWNS,
+    Person,
+    record,
+    role_in,
+    stored_task,
+)
 from psycheck.annotate.open_places import move_to_front
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.tables import CLAIMED, LIVE, assignment, item, judgement, member, person, standing
+from psycheck.annotate.tables import (
+    CLAIMED,
+    LIVE,
+    assignment,
+    item,
+    judgement,
+    member,
+    person,
+    standing,
+)
 
-State = Literal["", "open", "complete", "conflict", "resolved", "flagged", "stuck", "closed"]
+State = Literal[
+    "",
+    "open",
+    "complete",
+    "conflict",
+    "resolved",
+    "flagged",
+    "stuck",
+    "closed",
+]
 STATES: Final[tuple[State, ...]] = get_args(State)
 PAGE: Final = 50  # texts per page
 
@@ -51,7 +75,11 @@ def search_items(db: Database, who: Person, project_id: int, search: Search) -> 
         role_in(connection, who, project_id, *OWNS)
         query = (
             select(item, FLAGGED.label("flagged"), STUCK.label("stuck"))
-            .where(item.c.project == project_id, item.c.kind == "item", item.c.id > search.after)
+            .where(
+                item.c.project == project_id,
+                item.c.kind == "item",
+                item.c.id > search.after,
+            )
             .order_by(item.c.id)
             .limit(PAGE + 1)
         )
@@ -91,7 +119,10 @@ def item_with_answers(db: Database, who: Person, project_id: int, item_id: int) 
     with db.read() as connection:
         row = connection.execute(select(item.c.text).where(item.c.id == item_id)).one()
     return listed[0], Answered(
-        item=listed[0].id, text=db.opened(row.text), name=listed[0].id, queue=listed[0].queue
+        item=listed[0].id,
+        text=db.opened(row.text),
+        name=listed[0].id,
+        queue=listed[0].queue,
     )
 
 
@@ -105,27 +136,45 @@ def free_item(db: Database, who: Person, project_id: int, item_id: int) -> None:
         record(connection, project_id, who.id, "freed", item=item_id)
 
 
-def close_item(db: Database, who: Person, project_id: int, item_id: int, *, closed: bool) -> None:
+def close_item(
+    db: Database,
+    who: Person,
+    project_id: int,
+    item_id: int,
+    *,
+    closed: bool,
+) -> None:
     """Ask nobody else about a text, or open it again, for the owner."""
     with db.write() as connection:
         _owned_item(connection, who, project_id, item_id)
         places = 0
         if not closed:
             task = stored_task(connection, project_id)
-            taken = select(assignment.c.id).where(
-                assignment.c.item == item_id, LIVE, (assignment.c.state == "done") | CLAIMED
+            answered_or_open = select(func.count()).where(
+                assignment.c.item == item_id,
+                LIVE,
+                (assignment.c.state == "done") | CLAIMED,
             )
-            places = max(0, task.project.annotators_per_item - len(connection.scalars(taken).all()))
+            occupied = connection.scalar(answered_or_open) or 0
+            places = max(0, task.project.annotators_per_item - occupied)
         connection.execute(item.update().where(item.c.id == item_id).values(closed=closed, open=places))
         if not closed:
             move_to_front(connection, project_id, item_id)
-        record(connection, project_id, who.id, "closed" if closed else "opened again", item=item_id)
+        record(
+            connection,
+            project_id,
+            who.id,
+            "closed" if closed else "opened again",
+            item=item_id,
+        )
 
 
 def _owned_item(connection: Connection, who: Person, project_id: int, item_id: int) -> None:
     role_in(connection, who, project_id, *OWNS)
     same_project = select(item.c.id).where(
-        item.c.id == item_id, item.c.project == project_id, item.c.kind == "item"
+        item.c.id == item_id,
+        item.c.project == project_id,
+        item.c.kind == "item",
     )
     if connection.scalar(same_project) is None:
         raise NotFound("there is no such text", code="item.unknown")
@@ -137,7 +186,11 @@ _skipped: Final = assignment.alias("skipped")
 _SKIPPED: Final = exists().where(_skipped.c.item == item.c.id, _skipped.c.state == "skipped").correlate(item)
 _HAS_SEEN_IT: Final = (
     exists()
-    .where(_seen.c.item == item.c.id, _seen.c.person == member.c.person, _seen.c.state != "void")
+    .where(
+        _seen.c.item == item.c.id,
+        _seen.c.person == member.c.person,
+        _seen.c.state != "void",
+    )
     .correlate(item, member)
 )
 _FAILED_THE_TEST: Final = (

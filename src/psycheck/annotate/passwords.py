@@ -6,9 +6,20 @@ from typing import Final
 
 from sqlalchemy import Connection, Row, delete, select
 
-from psycheck.annotate.credentials import check_password, digest_of, hash_password, is_password
+from psycheck.annotate.credentials import (
+    check_password,
+    digest_of,
+    hash_password,
+    is_password,
+)
 from psycheck.annotate.database import Database
-from psycheck.annotate.membership import OWNS, ROLES, Person, record, role_in
+from psycheck.annotate.membership import (
+    OWNS,
+    ROLES,
+    Person,
+    record,
+    role_in,
+)
 from psycheck.annotate.refusals import NotAllowed, NotFound, Refusal
 from psycheck.annotate.tables import member, password_link, person, session
 
@@ -39,7 +50,13 @@ def make_password_link(db: Database, owner: Person | None, project_id: int, pers
         if owner is not None:
             role_in(connection, owner, project_id, *OWNS)
         # Refuses a person who is not a member.
-        role_in(connection, Person(person_id, "", owner=False), project_id, *ROLES, even_paused=True)
+        role_in(
+            connection,
+            Person(person_id, "", owner=False),
+            project_id,
+            *ROLES,
+            even_paused=True,
+        )
         if owner is not None:
             _refuse_power_elsewhere(connection, owner, person_id)
 
@@ -52,7 +69,13 @@ def make_password_link(db: Database, owner: Person | None, project_id: int, pers
             )
         )
         detail = {"person": person_id}
-        record(connection, project_id, owner.id if owner else None, "made a password link", detail=detail)
+        record(
+            connection,
+            project_id,
+            owner.id if owner else None,
+            "made a password link",
+            detail=detail,
+        )
     return token
 
 
@@ -102,7 +125,10 @@ def _valid_password_link(connection: Connection, token: str) -> Row[int, str, bo
     return connection.execute(
         select(person.c.id, person.c.name, person.c.owner)
         .join(password_link, password_link.c.person == person.c.id)
-        .where(password_link.c.digest == digest_of(token), password_link.c.expires > time.time())
+        .where(
+            password_link.c.digest == digest_of(token),
+            password_link.c.expires > time.time(),
+        )
     ).first()
 
 

@@ -16,8 +16,22 @@ from sqlalchemy import Connection, Table, func, insert, select
 from sqlalchemy.exc import StatementError
 
 from psycheck.annotate.backup import FORMAT
-from psycheck.annotate.database import Database, check_proof, new_proof, server_value
-from psycheck.annotate.tables import invitation, item, metadata, person, project, reason, server, session
+from psycheck.annotate.database import (
+    Database,
+    check_proof,
+    new_proof,
+    server_value,
+)
+from psycheck.annotate.tables import (
+    invitation,
+    item,
+    metadata,
+    person,
+    project,
+    reason,
+    server,
+    session,
+)
 from psycheck.core.errors import BadInput, check_piece, counted
 
 _READ: Final = 2**20  # bytes per read
@@ -137,7 +151,11 @@ def _fill(
     return rows
 
 
-def _insert_pieces(connection: Connection, pieces: dict[str, _Piece], inserted: Counter[str]) -> None:
+def _insert_pieces(
+    connection: Connection,
+    pieces: dict[str, _Piece],
+    inserted: Counter[str],
+) -> None:
     """Insert the rows that wait, table by table, those that others refer to first."""
     for table in metadata.sorted_tables:
         piece = pieces.get(table.name)
@@ -169,7 +187,10 @@ def _insert_server_rows(
 
     values["secret"] = server_value(connection, "secret") or values.get("secret", "")
     connection.execute(server.delete())
-    connection.execute(insert(server), [{"name": name, "value": value} for name, value in values.items()])
+    connection.execute(
+        insert(server),
+        [{"name": name, "value": value} for name, value in values.items()],
+    )
 
 
 def _number_on(connection: Connection, inserted: Counter[str]) -> None:
@@ -207,7 +228,12 @@ def _seal(db: Database, table: Table, row: Record) -> None:
             row[column] = db.sealed(row[column])
 
 
-def _check_end(last_line: Record, rows: int, lines: Iterator[tuple[Record, int]], path: Path) -> None:
+def _check_end(
+    last_line: Record,
+    rows: int,
+    lines: Iterator[tuple[Record, int]],
+    path: Path,
+) -> None:
     """Refuse a backup that has other than the number of rows that its last line says, or goes on after it."""
     # To read on to the end also checks the sum over the content.
     goes_on = next(lines, None) is not None
@@ -229,7 +255,10 @@ def _lines(path: Path) -> Iterator[tuple[Record, int]]:
     size = 0
     unfinished = b""
     try:
-        with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as packed:
+        with (
+            path.open("rb") as file,
+            zstandard.ZstdDecompressor().stream_reader(file) as packed,
+        ):
             while piece := packed.read(_READ):
                 size += len(piece)
                 check_piece(piece, size, str(path))
@@ -237,7 +266,12 @@ def _lines(path: Path) -> Iterator[tuple[Record, int]]:
                 for line in lines:
                     yield _record(line), len(line)
                 _refuse_endless_row(unfinished, path)
-    except (zstandard.ZstdError, ValueError, RecursionError, OSError) as error:
+    except (
+        zstandard.ZstdError,
+        ValueError,
+        RecursionError,
+        OSError,
+    ) as error:
         raise BadInput(
             f"the backup cannot be read ({type(error).__name__})",
             code="backup.unreadable",

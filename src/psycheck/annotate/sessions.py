@@ -7,7 +7,12 @@ from typing import Final
 
 from sqlalchemy import Connection, delete, select
 
-from psycheck.annotate.credentials import digest_of, folded_name, hash_of_nobody, is_password
+from psycheck.annotate.credentials import (
+    digest_of,
+    folded_name,
+    hash_of_nobody,
+    is_password,
+)
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import OWNS, ROLES, Person, role_in
 from psycheck.annotate.refusals import Refusal, TooOften
@@ -70,7 +75,10 @@ def log_in(db: Database, name: str, password: str, address: str = "") -> LogIn:
         if row is not None and is_right:
             connection.execute(delete(failure).where(failure.c.who == failure_keys["pair"]))
             connection.execute(delete(session).where(session.c.expires < time.time()))
-            return new_session(connection, Person(id=row.id, name=row.name, owner=row.owner))
+            return new_session(
+                connection,
+                Person(id=row.id, name=row.name, owner=row.owner),
+            )
 
         # Again: others may have failed while the password was checked.
         _refuse_too_often(connection, failure_keys)
@@ -84,9 +92,18 @@ def session_of(db: Database, token: str) -> Session | None:
     """The open session of a token; None if there is none, it expired or was revoked."""
     with db.read() as connection:
         row = connection.execute(
-            select(session.c.csrf, session.c.expires, person.c.id, person.c.name, person.c.owner)
+            select(
+                session.c.csrf,
+                session.c.expires,
+                person.c.id,
+                person.c.name,
+                person.c.owner,
+            )
             .join(person, person.c.id == session.c.person)
-            .where(session.c.digest == digest_of(token), session.c.expires > time.time())
+            .where(
+                session.c.digest == digest_of(token),
+                session.c.expires > time.time(),
+            )
         ).first()
     if row is None:
         return None
@@ -108,7 +125,13 @@ def revoke_sessions(db: Database, owner: Person, project_id: int, person_id: int
     with db.write() as connection:
         role_in(connection, owner, project_id, *OWNS)
         # Refuses a person who is not a member.
-        role_in(connection, Person(person_id, "", owner=False), project_id, *ROLES, even_paused=True)
+        role_in(
+            connection,
+            Person(person_id, "", owner=False),
+            project_id,
+            *ROLES,
+            even_paused=True,
+        )
         connection.execute(delete(session).where(session.c.person == person_id))
 
 
@@ -118,7 +141,12 @@ def new_session(connection: Connection, who: Person) -> LogIn:
     csrf = token_urlsafe(32)
     expires = time.time() + SESSION_HOURS * 3_600
     connection.execute(
-        session.insert().values(digest=digest_of(token), person=who.id, csrf=csrf, expires=expires)
+        session.insert().values(
+            digest=digest_of(token),
+            person=who.id,
+            csrf=csrf,
+            expires=expires,
+        )
     )
     return LogIn(token=token, person=who, csrf=csrf, expires=expires)
 
@@ -131,7 +159,11 @@ def _refuse_too_often(connection: Connection, failure_keys: dict[str, str]) -> N
 
     times, seconds_left = failures["pair"]
     if times >= allowed:
-        raise TooOften("too many failed log-ins", code="login.too-often", after=seconds_left)
+        raise TooOften(
+            "too many failed log-ins",
+            code="login.too-often",
+            after=seconds_left,
+        )
 
 
 def _failures(connection: Connection, key: str) -> tuple[int, float]:

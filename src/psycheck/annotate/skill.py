@@ -60,7 +60,9 @@ def perfect_skill(reference: Iterable[Marks]) -> Skill:
     return skill_of((marks, marks) for marks in reference)
 
 
-def _count_by_label(pairs: Iterable[tuple[Marks, Marks]]) -> dict[str, _LabelCounts]:
+def _count_by_label(
+    pairs: Iterable[tuple[Marks, Marks]],
+) -> dict[str, _LabelCounts]:
     counts: dict[str, _LabelCounts] = {}
     for marks, reference in pairs:
         for label, expected in reference.items():

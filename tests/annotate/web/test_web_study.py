@@ -121,7 +121,7 @@ class Study:
             assert small == [], name
         if self.pictures is not None:
             width = page.viewport_size["width"] if page.viewport_size else 0
-            page.screenshot(path=self.pictures / f"{name}-{width}.png", full_page=True)
+            page.screenshot(path=self.pictures / f"{name}-{width}.png", full_page=True, caret="initial")
 
 
 _SMALL_TARGETS = """
@@ -400,7 +400,7 @@ def check_exports(study: Study, files: dict[str, Path], resolved: dict[str, tupl
         for label, answer in zip(LABELS, answers, strict=True)
         if id_.startswith("post-") and id_ != "post-7"
     }
-    assert len(expected) == 59 * 3 * 2
+    assert len(expected) == (POSTS - 1) * len(ANNOTATORS) * len(LABELS)
     rows = pl.read_ndjson(files["judgements"]).to_dicts()
     assert {(row["annotator"], row["item"], row["label"]): row["value"] for row in rows} == expected
     assert [record["item"] for record in records(files["flagged"])] == ["post-7"]
@@ -432,9 +432,9 @@ def check_exports(study: Study, files: dict[str, Path], resolved: dict[str, tupl
     truth = {post.text: post.truth for post in study.posts.values()}
     for row in gold.to_dicts():
         assert (bool(row["label:depression"]), bool(row["label:anxiety"])) == truth[row["text"]]
-    assert gold.height == 59
+    assert gold.height == POSTS - 1
     tasks = json.loads(files["label-studio"].read_text("utf-8"))
-    assert len(tasks) == 59
+    assert len(tasks) == POSTS - 1
 
 
 def keep_for_other_programs(url: str, folder: Path, kept: Path) -> None:

@@ -190,8 +190,8 @@ def _models_note(visit: Visit, task: Task, assignment_id: str) -> str:
     label_titles = titles(task)
     notes = []
     for model, scores in scores_of_model.items():
-        said = ", ".join(f"{label_titles.get(label, label)} {score:.2f}" for label, score in scores.items())
-        notes.append(visit.words("work.model_says", model=model, scores=said))
+        label_scores = [f"{label_titles.get(label, label)} {score:.2f}" for label, score in scores.items()]
+        notes.append(visit.words("work.model_says", model=model, scores=", ".join(label_scores)))
     return " ".join(notes)
 
 

@@ -89,10 +89,10 @@ def _list_page(visit: Visit, status: int = 200, **parts: Any) -> Response:
         state=state,
         after=visit.query_number("after") or 0,
     )
-    found = search_items(visit.db, visit.person, task.id, search)
+    listed_texts = search_items(visit.db, visit.person, task.id, search)
     onward = ""
-    if len(found) > PAGE:
-        onward = "?" + urlencode({**asdict(search), "after": found[PAGE - 1].number})
+    if len(listed_texts) > PAGE:
+        onward = "?" + urlencode({**asdict(search), "after": listed_texts[PAGE - 1].number})
 
     everybody = members(visit.db, visit.person, task.id)
     return page(
@@ -101,7 +101,7 @@ def _list_page(visit: Visit, status: int = 200, **parts: Any) -> Response:
         status=status,
         project=task.project,
         search=search,
-        found=found[:PAGE],
+        listed_texts=listed_texts[:PAGE],
         onward=onward,
         states=STATES,
         label_titles=titles(task),

@@ -53,9 +53,15 @@ def texts_in(language: str) -> Texts:
 
 def preferred_language(chosen: str, accepted: str) -> str:
     """The language chosen on a page, else the first that the browser accepts, else English."""
-    wanted = [chosen, *(part.partition(";")[0].strip().partition("-")[0] for part in accepted.split(","))]
+    candidates = [chosen]
+    for part in accepted.split(","):
+        # Of "de-CH;q=0.9" only the language counts: browsers name the one they prefer first.
+        tag, _, _ = part.partition(";")
+        language, _, _ = tag.strip().partition("-")
+        candidates.append(language)
+
     available = languages()
-    for language in wanted:
+    for language in candidates:
         if language.lower() in available:
             return language.lower()
     return DEFAULT
