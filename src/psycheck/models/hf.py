@@ -189,7 +189,7 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
     window_of(tokenizer, config, options.max_length, where=target)
     network, report = load_network(loader, folder, config, options)
     _check_report(report, network, where=target)
-    return open_classifier(
+    model = open_classifier(
         network,
         tokenizer,
         options,
@@ -198,6 +198,11 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
         parts=folder_parts(folder, options),
         folder=folder,
     )
+    if not options.fast:
+        return model
+    from psycheck.models.fast import fast_model
+
+    return fast_model(model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +296,13 @@ def open_classifier(
 def open_hf_encoder(target: str, options: HfOptions, *, name: str | None = None) -> HfEncoder:
     """Open an encoder from a folder or the hub, with the window and pooling of sentence-transformers."""
     _, transformers = libraries("hf: encoders")
+    if options.fast:
+        raise BadInput(
+            "8 bits are for classifiers",
+            code="fast.encoder",
+            where=target,
+            do="leave `fast` out: vectors are compared by their last digits",
+        )
     folder = find_folder(target, options)
     weight_files(folder, options)
     config = load_config(folder, options)
