@@ -10,11 +10,12 @@ import polars as pl
 from psycheck.audits.figures import measured
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
-from psycheck.statistics.classification import BoolArray, FloatArray, classification_intervals
+from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.statistics.cluster_tests import groups_p
 from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, median_interval
 from psycheck.statistics.distributions import average_ranks
 from psycheck.statistics.intervals import Interval
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.statistics.significance import holm, mann_whitney
 
 LENGTH_MEASURES = ("length_effect", "length_median", "length_p")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _INCOMPLETE = 3  # exit code
 _ONLY_FOR_ONE_FILE = ("as_labels", "threshold", "more_models", "store")
-_ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete")
+_ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete", "keep_positive")
 
 
 @opt.verb("score", (*opt.TRAINING, "time"))
@@ -94,7 +94,8 @@ def score_cli(
 
     # The file is written all the same; the exit code tells scripts that scores are missing.
     if failed:
-        print_notes([f"{counted(failed, 'text')} without a score: no score or label in the file"])
+        missing = f"{counted(failed, 'text')} without a score: no score or label in the file"
+        print_notes([missing], even_if_quiet=True)
         raise typer.Exit(_INCOMPLETE)
 
 

@@ -72,7 +72,7 @@ def open_sklearn(target: str, options: SklearnOptions) -> SklearnModel:
     # A file of `psycheck train` is known by the name of its folder.
     name = path.resolve().parent.name if path.name in TRAINED_FILES else path.stem
     model = open_pipeline(
-        _load(path, options),
+        load_estimator(path, options),
         options,
         name=name,
         parts={"file": file_hash(path)},
@@ -105,8 +105,8 @@ def open_pipeline(
     )
 
 
-def _load(path: Path, options: SklearnOptions) -> Any:
-    """The pipeline of a file; one that could run code is opened only if the user trusts it."""
+def load_estimator(path: Path, options: SklearnOptions) -> Any:
+    """The pipeline or classifier of a file; one that could run code is opened only if the user trusts it."""
     if path.suffix == Path(TFIDF_FILE).suffix:
         return load_tfidf(path)
 

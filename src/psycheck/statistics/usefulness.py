@@ -12,15 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from psycheck.statistics.classification import (
-    BoolArray,
-    FloatArray,
-    auc_influence,
-    equal_class_weights,
-    gold,
-    rarer_class,
-    usable,
-)
+from psycheck.statistics.classification import BoolArray, FloatArray, auc_influence, gold, usable
 from psycheck.statistics.clustered import (
     FEWEST,
     Clusters,
@@ -31,6 +23,7 @@ from psycheck.statistics.clustered import (
 )
 from psycheck.statistics.distributions import fisher_p
 from psycheck.statistics.intervals import UNKNOWN, Interval
+from psycheck.statistics.label_intervals import equal_class_weights, rarer_class
 from psycheck.statistics.significance import mann_whitney
 
 # docs/benchmarks/intervals.md has the error rates of these two limits: decisions of which 95 % or more are

@@ -39,12 +39,14 @@ DEV_NAMES = ("dev", "valid", "validation", "val")
 class Part:
     """Texts, or histories, and their annotations, (n, k) in 0..1; NaN means not annotated.
 
-    `control` (n,) marks the control texts, where that is known.
+    `control` (n,) marks the control texts, where that is known. `owners` are the authors, or the texts
+    themselves where a text has none: what belongs to one owner belongs in one fold.
     """
 
     texts: list[Any]
     targets: FloatArray
     control: NDArray[np.bool_] | None = None
+    owners: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -163,10 +165,15 @@ def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
     control = None
     if CONTROL in corpus.table:
         control = corpus.table[CONTROL].to_numpy()[annotated]
+    owners = [
+        author if author is not None else text
+        for author, text in zip(corpus.strings("author"), corpus.texts, strict=True)
+    ]
     part = Part(
         texts=list(compress(corpus.items, annotated)),
         targets=targets[annotated],
         control=control,
+        owners=tuple(compress(owners, annotated)),
     )
     return part, int((~annotated).sum())
 
