@@ -60,7 +60,8 @@ def main() -> None:
         print(table(head, rows))
         for size in options.sizes:
             print("\n" + _same_files(folder / str(size)))
-        _compare_engines(folder, options.texts)
+        if options.texts:
+            _compare_engines(folder, options.texts)
 
 
 def _options() -> argparse.Namespace:

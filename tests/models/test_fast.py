@@ -83,5 +83,5 @@ def test_labels_are_those_of_the_largest_class_or_of_the_threshold(opened: HfMod
 def test_encoders_and_other_kinds_of_models_are_refused(tiny_bert: Path) -> None:
     with refused("fast.encoder"):
         open_encoder(f"hf:{tiny_bert}?fast=true")
-    with refused("model.unknown-option"):
+    with refused("model.option-of-another-kind"):
         open_model("python:planted:oracle?fast=true")
