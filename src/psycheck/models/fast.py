@@ -6,11 +6,7 @@ finds it, and its fingerprint is another one: scores of 8 and of 32 bits never m
 """
 
 import json
-import logging
-import os
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +19,7 @@ import numpy as np
 from psycheck.core.arrays import BoolArray, FloatArray
 from psycheck.core.errors import BadInput, ModelFailure, library
 from psycheck.corpora.opening import open_corpus
-from psycheck.io.writing import private_folder, written
+from psycheck.io.writing import written
 from psycheck.models.cache import cache_folder
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.hf import HfModel
@@ -31,9 +27,7 @@ from psycheck.models.hf import HfModel
 MOST_DIFFERENT = 0.005  # of the labels of the calibration sample
 SAMPLE = 400  # texts
 _DEMOS = ("tweets", "interviews")
-_OPERATORS = ["MatMul"]
 PRODUCTS = ("all", "attention")  # what is in 8 bits; the second only where labels differ with the first
-_LOGITS = "logits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +66,7 @@ class FastNetwork:
         # An input that the network does not use is not part of the export.
         names = [node.name for node in self.session.get_inputs()]
         arrays = {name: inputs[name].numpy() for name in names}
-        (logits,) = self.session.run([_LOGITS], arrays)
+        (logits,) = self.session.run(None, arrays)
         return SimpleNamespace(logits=torch.from_numpy(logits))
 
 
@@ -112,90 +106,13 @@ def _kept_or_made(model: HfModel, products: str, fingerprint: str) -> tuple[HfMo
     record = file.with_suffix(".json")
     # The record comes last: a killed process leaves nothing that would be taken for whole.
     if not record.is_file():
-        _export(model, file, products)
+        from psycheck.models.fast_export import export
+
+        export(model, file, products)
     fast = replace(model, network=_opened(file, model), fingerprint=fingerprint)
     if not record.is_file():
         _write_record(_calibrated(model, fast), record)
     return fast, Calibration(**json.loads(record.read_text("utf-8")))
-
-
-def _export(model: HfModel, file: Path, products: str) -> None:
-    """Write the network with some of its products in 8 bits, whole or not at all."""
-    onnx = import_module("onnx")
-    quantization = import_module("onnxruntime.quantization")
-    private_folder(file.parent)
-    with written(file) as part, _quietly():
-        in_32_bits = part.with_suffix(".fp32.onnx")
-        try:
-            _onnx_program(model).save(str(in_32_bits))
-            graph = onnx.load(str(in_32_bits))
-            # The shapes that the export saw are those of its example; the quantiser infers them anew.
-            del graph.graph.value_info[:]
-            onnx.save(graph, str(in_32_bits))
-            quantization.quantize_dynamic(
-                in_32_bits,
-                part,
-                per_channel=True,
-                op_types_to_quantize=_OPERATORS,
-                weight_type=quantization.QuantType.QInt8,
-                nodes_to_exclude=_oblong_products(graph) if products == "attention" else [],
-            )
-        finally:
-            in_32_bits.unlink(missing_ok=True)
-
-
-def _oblong_products(graph: Any) -> list[str]:
-    """The products with weights that are not square: those of the feed-forward layers, the most delicate."""
-    shape_of_weights = {weights.name: tuple(weights.dims) for weights in graph.graph.initializer}
-    names = []
-    for node in graph.graph.node:
-        shape = shape_of_weights.get(node.input[1]) if node.op_type in _OPERATORS else None
-        if shape is not None and len(set(shape)) > 1:
-            names.append(node.name)
-    return names
-
-
-def _onnx_program(model: HfModel) -> Any:
-    """The network as an ONNX program for batches of any size and length."""
-    torch = import_module("torch")
-    # Two texts of several words: a size of 1 would be taken for a constant.
-    tokens = model.tokenizer(["How are you today?", "Fine."], padding=True, return_tensors="pt")
-    names = [name for name in tokens if name in model.inputs]
-    network = model.network
-
-    class Logits(torch.nn.Module):  # type: ignore[misc,name-defined]  # torch is imported when it is needed
-        """The network with its inputs by position, and nothing but the logits."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.network = network
-
-        def forward(self, *inputs: Any) -> Any:
-            return self.network(**dict(zip(names, inputs, strict=True))).logits
-
-    any_size = torch.export.Dim.DYNAMIC
-    return torch.onnx.export(
-        Logits(),
-        tuple(tokens[name] for name in names),
-        dynamo=True,
-        verbose=False,
-        input_names=names,
-        output_names=[_LOGITS],
-        dynamic_shapes=(tuple({0: any_size, 1: any_size} for _ in names),),
-    )
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Without what exporter and quantiser print, warn of and log: their user can do nothing about it."""
-    level = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(level)
 
 
 def _opened(file: Path, model: HfModel) -> FastNetwork:
