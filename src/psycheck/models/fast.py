@@ -152,9 +152,9 @@ def _timed_scores(model: HfModel, texts: list[str]) -> tuple[FloatArray, float]:
 def _decided(model: HfModel, scores: FloatArray) -> BoolArray:
     """The labels that scores give, (n, k): the largest of several classes, else those of 0.5 or more."""
     has_classes = model.capabilities.exclusive and scores.shape[1] > 1
-    if has_classes:
-        return scores == scores.max(axis=1, keepdims=True)
-    return scores >= 0.5
+    lowest = scores.max(axis=1, keepdims=True) if has_classes else np.float64(0.5)
+    decided: BoolArray = scores >= lowest
+    return decided
 
 
 def _write_record(calibration: Calibration, record: Path) -> None:

@@ -35,7 +35,7 @@ class Logits(nn.Module):
 
 
 def export(model: HfModel, file: Path, products: str) -> None:
-    """Write the network with "all" of its products in 8 bits, or those of "attention"; whole or not at all."""
+    """Write the network with all its products in 8 bits, or those of "attention", whole or not at all."""
     private_folder(file.parent)
     with written(file) as part, _quietly():
         in_32_bits = part.with_suffix(".fp32.onnx")
