@@ -12,9 +12,12 @@ from psycheck.commands.tag import tag_corpus, tag_parts
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, StoreFailure
 from psycheck.core.model import Capabilities
+from psycheck.core.registry import ENGINES
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.opening import CorpusPlan
 from psycheck.corpora.stream import stream_corpus
+from psycheck.models.opening import open_model
+from psycheck.scoring.ray_engine import RayEngine
 from psycheck.symptoms.reader import Readings, SymptomModel
 from refusals import refused
 
@@ -180,3 +183,18 @@ def test_a_file_without_texts_is_an_error(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(BadInput, match="empty"):
         list(stream_corpus(CorpusPlan(str(path))))
+
+
+@pytest.mark.slow
+def test_a_cluster_tags_as_this_process_does(tmp_path: Path) -> None:
+    import ray
+
+    model = open_model("symptoms:descriptions")
+    assert isinstance(model, SymptomModel)
+    pieces = list(posts().slices(1))
+    tag_corpus(model, pieces, tmp_path / "local.parquet")
+    with ENGINES.adding("ray", RayEngine):
+        tagged = tag_corpus(model, pieces, tmp_path / "cluster.parquet", engine="ray?actors=1")
+    ray.shutdown()
+    assert tagged.resumed == 0
+    assert pl.read_parquet(tmp_path / "cluster.parquet").equals(pl.read_parquet(tmp_path / "local.parquet"))

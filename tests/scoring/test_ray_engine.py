@@ -144,7 +144,8 @@ def test_after_the_driver_was_killed_the_next_one_scores_only_what_is_missing(fo
     tally, scores = score(store, TEXTS, LocalEngine())
     assert tally.remembered == stored
     assert tally.scored == 600 - stored
-    assert len((folder / "scored").read_text().splitlines()) == 600 - stored
+    # Of a Python model a few stored scores are computed anew before the others are trusted.
+    assert len((folder / "scored").read_text().splitlines()) == 600 - stored + tally.checked
     np.testing.assert_allclose(scores, [len(text) % 10 / 10 for text in TEXTS])
 
 

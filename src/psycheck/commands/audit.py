@@ -60,12 +60,14 @@ def audit_cli(
     store: str | None = None,
     export_texts: Path | None = None,
     explain_cache: bool = False,
+    fast: bool = False,
     dry_run: bool = False,
     quiet: bool = False,
     json_: bool = False,
 ) -> None:
     """Audit a model: performance in and out of distribution, behaviour, fairness, length; report; gate."""
     from psycheck.audits.plan import inputs_of
+    from psycheck.models.opening import fast_spec
 
     models = [spec for spec in [model, *(more_models or ())] if spec]
     plan_file = plan
@@ -81,6 +83,8 @@ def audit_cli(
     )
 
     inputs = [*inputs_of(complete_plan), plan_file or PLAN_FILE]
+    if fast:
+        complete_plan = replace(complete_plan, models=tuple(map(fast_spec, complete_plan.models)))
     if export_texts is not None:
         _export_texts(complete_plan, export_texts, inputs)
         return

@@ -48,15 +48,16 @@ def score_cli(
     store: Path | None = None,
     dry_run: bool = False,
     json_: bool = False,
+    fast: bool = False,
 ) -> None:
     """Score every text of a corpus; the file holds ids and scores, or texts with silver labels."""
     from psycheck.audits.jobs import check_pools
+    from psycheck.commands.score_shards import is_sharded
     from psycheck.corpora.opening import corpus_plan
     from psycheck.io.settings import read_settings
-    from psycheck.models.opening import open_model
+    from psycheck.models.opening import fast_spec, open_model
     from psycheck.scoring.engine import LOCAL, open_engine
     from psycheck.scoring.limits import Limits
-    from psycheck.scoring.shards import is_sharded
 
     # Options without effect, unknown names and outputs that cannot be written are refused before scoring.
     writes_labels = opt.given(ctx, "as_labels")
@@ -67,10 +68,12 @@ def score_cli(
     engine = ctx.params["engine"] or LOCAL
     open_engine(engine)  # an unknown name is refused before a corpus or a model is opened
     specs = [model, *(more_models or ())]
+    if fast:
+        specs = list(map(fast_spec, specs))
     plan = corpus_plan(corpus, columns, split, format_)
     if is_sharded(plan.path):
         opt.refuse(ctx, _ONLY_FOR_ONE_FILE, "scoring file by file", "is for a corpus in one file")
-        _score_shards(model, plan, out, engine)
+        _score_shards(specs[0], plan, out, engine)
         return
     _refuse_output(out, plan, specs, writes_labels=writes_labels)
 
@@ -123,8 +126,8 @@ def _print_dry_run(
 
 def _score_shards(spec: str, plan: "CorpusPlan", out: Path, engine: str) -> None:
     """Score a corpus of many files into a folder of as many, and print what was done."""
-    from psycheck.models.opening import open_model, spec_of
-    from psycheck.scoring.shards import score_shards
+    from psycheck.commands.score_shards import score_shards
+    from psycheck.models.opening import open_model
 
     if out.suffix:
         raise BadInput(
@@ -138,7 +141,7 @@ def _score_shards(spec: str, plan: "CorpusPlan", out: Path, engine: str) -> None
     with ProgressLine() as line:
         # As typed: a path would join the two slashes of a URL.
         target = out.as_posix().replace(":/", "://")
-        tally = score_shards(model, spec_of(model), plan, target, engine=engine, progress=line)
+        tally = score_shards(model, plan, target, engine=engine, progress=line)
 
     print_notes(tally.complaints)
     before = f", {tally.reused:,} of them before" if tally.reused else ""

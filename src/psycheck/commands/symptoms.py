@@ -237,6 +237,7 @@ def tag_cli(
     status: bool = True,
     subject: bool = True,
     format_: str | None = None,
+    engine: str = "local",
 ) -> None:
     """Tag each sentence of a corpus of any size; run the same command again to resume."""
     from psycheck.commands.tag import check_tag_file, tag_corpus
@@ -256,6 +257,7 @@ def tag_cli(
             status=status,
             subject=subject,
             progress=line,
+            engine=engine,
         )
 
     if tagged.resumed:

@@ -6,11 +6,14 @@ beside the file until all are: after a kill, the same call tags only pieces whos
 than before.
 """
 
+import pickle
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,12 +25,16 @@ from psycheck.core.progress import Progress, silent
 from psycheck.io.writing import refuse_overwriting, sole_writer, writing, written
 from psycheck.models.fingerprint import hashed
 from psycheck.models.opening import open_model
+from psycheck.scoring.engine import LOCAL, Engine, open_engine
+from psycheck.scoring.ray_engine import RayEngine, portable_spec
 from psycheck.scoring.tags import tags_of
 from psycheck.symptoms.explanation import RELEVANCE, STATUS, WEIGHT
 from psycheck.symptoms.reader import SymptomModel
 from psycheck.symptoms.statements import STATUSES, Tags, weighted
 from psycheck.symptoms.tagged_posts import typed_tags
 from psycheck.text.clean import split_sentences
+
+_PIECES_AT_ONCE = 64  # sent to a cluster: each has at most 2,000 posts
 
 TagTable = str | Path | pl.DataFrame | pl.LazyFrame
 
@@ -49,12 +56,21 @@ def tag_corpus(
     status: bool = True,
     subject: bool = True,
     progress: Progress = silent,
+    engine: str = LOCAL,
 ) -> Tagged:
     """Write the tags of all sentences; `status` and `subject` are the factors of the weight (formula 1)."""
     check_tag_file(out, ())
     work = out.with_name(f"{out.name}.parts")
     with sole_writer(work), writing(out):
-        parts, tagged = tag_parts(model, pieces, work, status=status, subject=subject, progress=progress)
+        parts, tagged = tag_parts(
+            model,
+            pieces,
+            work,
+            status=status,
+            subject=subject,
+            progress=progress,
+            engine=engine,
+        )
         with written(out) as file:
             pl.scan_parquet(parts).sink_parquet(file)
         remove_parts(work)
@@ -71,32 +87,82 @@ def tag_parts(
     subject: bool = True,
     texts: int = 0,
     progress: Progress = silent,
+    engine: str = LOCAL,
 ) -> tuple[list[Path], Tagged]:
-    """Write the tags of each piece to a file of its own, unless it is there; `texts` is their number."""
+    """Write the tags of each piece to a file of its own, unless it is there; `texts` is their number.
+
+    `engine` names what tags the pieces: this process, or the actors of a cluster.
+    """
     started = time.monotonic()
     settings = f"{model.fingerprint} {status} {subject}"
+    tagger = open_engine(engine)
     posts = sentences = resumed = 0
     parts: list[Path] = []
-    for piece in pieces:
-        cells = (str(cell) for row in piece.table.iter_rows() for cell in row)
-        part = work / f"{len(parts):06}-{hashed(settings, *cells)}.parquet"
-        if part.is_file():
-            rows = _row_count(part)
-            resumed += rows
-        else:
-            table = _tag_table(model, piece, status=status, subject=subject)
+    for wave in _waves(pieces, _PIECES_AT_ONCE if isinstance(tagger, RayEngine) else 1):
+        named = []
+        for number, piece in enumerate(wave, start=len(parts)):
+            cells = (str(cell) for row in piece.table.iter_rows() for cell in row)
+            named.append((piece, work / f"{number:06}-{hashed(settings, *cells)}.parquet"))
+
+        waiting = [(piece, part) for piece, part in named if not part.is_file()]
+        kept = [part for _, part in named if part.is_file()]
+        resumed += sum(map(_row_count, kept))
+        for part, table in _tables(model, waiting, tagger, status=status, subject=subject):
             with written(part) as file:
                 table.write_parquet(file)
-            rows = len(table)
 
-        parts.append(part)
-        posts += len(piece)
-        sentences += rows
+        parts += [part for _, part in named]
+        posts += sum(map(len, wave))
+        sentences += sum(_row_count(part) for _, part in named)
         # Sentences are not counted before: what is left is taken to have as many per text.
         progress("tagging", sentences, sentences * texts // posts, time.monotonic() - started)
     if not parts:
         raise BadInput("the corpus has no texts to tag", code="tags.no-texts")
     return parts, Tagged(posts=posts, sentences=sentences, resumed=resumed)
+
+
+def _waves(pieces: Iterable[Corpus], size: int) -> Iterator[list[Corpus]]:
+    """The pieces, as many together as are tagged at once."""
+    remaining = iter(pieces)
+    while wave := list(islice(remaining, size)):
+        yield wave
+
+
+def _tables(
+    model: SymptomModel,
+    pieces: Sequence[tuple[Corpus, Path]],
+    engine: Engine,
+    *,
+    status: bool,
+    subject: bool,
+) -> Iterator[tuple[Path, pl.DataFrame]]:
+    """The file of each piece and its tags, as they are made."""
+    if not isinstance(engine, RayEngine):
+        for piece, part in pieces:
+            yield part, _tag_table(model, piece, status=status, subject=subject)
+        return
+
+    spec = portable_spec(model)
+    rows = [
+        {"place": place, "piece": pickle.dumps((piece, status, subject))}
+        for place, (piece, _) in enumerate(pieces)
+    ]
+    for row in engine.map_rows(rows, TagPieces, spec, blocks=len(rows)):
+        _, part = pieces[int(row["place"])]
+        yield part, pickle.loads(row["tags"])
+
+
+class TagPieces:
+    """Tags pieces of a corpus with a symptom model that is opened from its spec when the actor starts."""
+
+    def __init__(self, spec: str) -> None:
+        self._model = _symptom_model(spec)
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The tags of the piece in a row of Ray Data."""
+        piece, status, subject = pickle.loads(row["piece"])
+        table = _tag_table(self._model, piece, status=status, subject=subject)
+        return {"place": row["place"], "tags": pickle.dumps(table)}
 
 
 def remove_parts(work: Path) -> None:
@@ -146,17 +212,22 @@ def make_tags(
 
     The files in `work` are of use until the table is no longer read; a call after a kill continues with them.
     """
-    model = open_model(symptoms)
+    model = _symptom_model(symptoms)
+    with sole_writer(work), writing(work):
+        parts, _ = tag_parts(model, corpus.slices(), work, texts=len(corpus), progress=progress)
+    return pl.scan_parquet(parts), model
+
+
+def _symptom_model(spec: str) -> SymptomModel:
+    model = open_model(spec)
     if not isinstance(model, SymptomModel):
         raise BadInput(
-            f"'{symptoms}' is not a symptom model",
+            f"'{spec}' is not a symptom model",
             code="model.not-a-symptom-model",
             allowed="symptoms:default, symptoms:descriptions, or symptoms:FOLDER of psycheck symptoms train",
             key="symptoms",
         )
-    with sole_writer(work), writing(work):
-        parts, _ = tag_parts(model, corpus.slices(), work, texts=len(corpus), progress=progress)
-    return pl.scan_parquet(parts), model
+    return model
 
 
 def _row_count(part: Path) -> int:

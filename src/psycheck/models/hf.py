@@ -202,7 +202,7 @@ def open_hf_parts(folder: Path, tokenizer_folder: Path, options: HfOptions, *, w
     window_of(tokenizer, config, options.max_length, where=where)
     network, report = load_network(loader, folder, config, options)
     _check_report(report, network, where=where)
-    return open_classifier(
+    model = open_classifier(
         network,
         tokenizer,
         options,
@@ -211,6 +211,11 @@ def open_hf_parts(folder: Path, tokenizer_folder: Path, options: HfOptions, *, w
         parts=folder_parts(folder, options, tokenizer_folder),
         folder=folder,
     )
+    if not options.fast:
+        return model
+    from psycheck.models.fast import fast_model
+
+    return fast_model(model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +310,13 @@ def open_classifier(
 def open_hf_encoder(target: str, options: HfOptions, *, name: str | None = None) -> HfEncoder:
     """Open an encoder from a folder or the hub, with the window and pooling of sentence-transformers."""
     _, transformers = libraries("hf: encoders")
+    if options.fast:
+        raise BadInput(
+            "8 bits are for classifiers",
+            code="fast.encoder",
+            where=target,
+            do="leave `fast` out: vectors are compared by their last digits",
+        )
     folder = find_folder(target, options)
     weight_files(folder, options)
     config = load_config(folder, options)

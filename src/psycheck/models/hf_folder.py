@@ -32,6 +32,7 @@ class HfOptions(ModelOptions):
 
     `positive` is the positive class by name or index, `max_length` the window in tokens, `revision` that of
     the hub. With `trust_pickle` pickled weights are opened, with `trust_remote_code` the folder's code runs.
+    `fast` scores in 8 bits (`psycheck.models.fast`).
     """
 
     positive: Text | None = None
@@ -41,6 +42,7 @@ class HfOptions(ModelOptions):
     revision: Text | None = None
     trust_pickle: bool = False
     trust_remote_code: bool = False
+    fast: bool = False
 
 
 def libraries(what: str) -> tuple[Any, Any]:

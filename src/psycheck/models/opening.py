@@ -79,6 +79,12 @@ def spec_of(model: Model) -> str:
     return _SPECS.get(id(model), "")
 
 
+def fast_spec(spec: str) -> str:
+    """The spec of the same model in 8 bits; kinds that have no such option refuse it when they are opened."""
+    mark = "&" if "?" in spec else "?"
+    return f"{spec}{mark}fast=true"
+
+
 def _remember_spec(model: Model, spec: str) -> None:
     # A class with slots may have none for weak references: its models are opened in this process only.
     with suppress(TypeError):

@@ -19,7 +19,8 @@ import numpy as np
 from psycheck.core.arrays import IntArray
 from psycheck.core.errors import BadInput, MissingExtra
 from psycheck.core.item import Item, sizes_of
-from psycheck.core.model import Grounded, Replying
+from psycheck.core.model import Grounded, Model, Replying
+from psycheck.models.opening import spec_of
 from psycheck.scoring.local import LocalEngine, fails_on_every_text
 from psycheck.scoring.ray_batch import BatchScores, ScoreBatches
 from psycheck.scoring.task import ScoringTask, in_batches
@@ -66,14 +67,7 @@ class RayEngine:
         if isinstance(task.model, Replying | Grounded):
             LocalEngine().score(task, todo)
             return
-        if not task.spec:
-            raise BadInput(
-                f"model '{task.model.name}' exists in this process only",
-                code="engine.model-without-spec",
-                allowed="a model that others can open: hf:FOLDER, sklearn:FILE, python:MODULE:OBJECT …",
-                do="save the model, or use the local engine",
-            )
-
+        spec = portable_spec(task.model)
         # The longest first, as the local engine has them.
         left: IntArray = np.argsort(-sizes_of(todo.items), kind="stable")
         with task.view.claims():
@@ -81,19 +75,19 @@ class RayEngine:
                 claimed, left, met = task.view.claim(todo.items, todo.hashes, left=left, most=len(left))
                 task.tally.remembered += met
                 if len(claimed):
-                    self._score_claimed(task, todo, claimed)
+                    self._score_claimed(task, spec, todo, claimed)
                 elif not met:
                     # Others are at work on all that is left.
                     task.sleep(_POLL_SECONDS)
 
-    def _score_claimed(self, task: ScoringTask, todo: Todo, rows: IntArray) -> None:
+    def _score_claimed(self, task: ScoringTask, spec: str, todo: Todo, rows: IntArray) -> None:
         """Score the items at these rows, and commit their scores as they arrive, in any order."""
         batches = [todo.take(np.array(batch)) for batch in in_batches(rows.tolist(), task.batch_size)]
         rows_of_batches = [
             {"place": place, "items": _packed(batch.items)} for place, batch in enumerate(batches)
         ]
         blocks = len(batches) // _BATCHES_PER_BLOCK
-        for row in self.map_rows(rows_of_batches, ScoreBatches, task.spec, blocks=blocks):
+        for row in self.map_rows(rows_of_batches, ScoreBatches, spec, blocks=blocks):
             batch = batches[int(row["place"])]
             scored: BatchScores = pickle.loads(row["scores"])
             answered = batch.take(scored.rows)
@@ -131,6 +125,19 @@ class RayEngine:
             num_gpus=1 if gpus else 0,
         )
         yield from mapped.iter_rows()
+
+
+def portable_spec(model: Model) -> str:
+    """The spec by which other processes open a model; one that exists in this process only is refused."""
+    spec = spec_of(model)
+    if not spec:
+        raise BadInput(
+            f"model '{model.name}' exists in this process only",
+            code="engine.model-without-spec",
+            allowed="a model that others can open: hf:FOLDER, sklearn:FILE, python:MODULE:OBJECT …",
+            do="save the model, or use the local engine",
+        )
+    return spec
 
 
 def _packed(items: Sequence[Item]) -> bytes:

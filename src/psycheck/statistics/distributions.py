@@ -6,7 +6,7 @@ The functions of scipy.special are those that scipy.stats itself rests on; the t
 import numpy as np
 from scipy import special
 
-from psycheck.core.arrays import FloatArray
+from psycheck.statistics.clusters import FloatArray
 
 _EQUAL = 1e-7  # relative: tables as likely as the data but for rounding
 _EXACT_UP_TO = 50  # moves, as in scipy.stats.wilcoxon

@@ -30,7 +30,7 @@ from psycheck.models.opening import open_model
 from psycheck.scoring.engine import Engine, open_engine
 from psycheck.scoring.local import LocalEngine
 from psycheck.scoring.ray_batch import score_batch
-from psycheck.scoring.ray_engine import RayEngine
+from psycheck.scoring.ray_engine import RayEngine, portable_spec
 from psycheck.scoring.task import batch_size_of, in_batches
 
 _URL = "://"
@@ -64,7 +64,6 @@ def is_sharded(corpus: str) -> bool:
 
 def score_shards(
     model: Model,
-    spec: str,
     plan: CorpusPlan,
     out: str,
     *,
@@ -73,8 +72,7 @@ def score_shards(
 ) -> ShardTally:
     """Score every file of a corpus that has no file of scores in the folder `out` yet.
 
-    `spec` is what other processes open the model by. The columns are guessed from each file unless `plan`
-    names them.
+    The columns are guessed from each file unless `plan` names them.
     """
     if isinstance(model, Replying) or capabilities_of(model).takes != "texts":
         raise BadInput(
@@ -89,7 +87,7 @@ def score_shards(
     tally.reused = len(shards) - len(waiting)
 
     started = time.monotonic()
-    finished = _scored_shards(model, spec, plan, waiting, open_engine(engine))
+    finished = _scored_shards(model, plan, waiting, open_engine(engine))
     for count, shard_tally in enumerate(finished, start=1):
         tally.texts += shard_tally.texts
         tally.failed += shard_tally.failed
@@ -99,12 +97,12 @@ def score_shards(
 
 
 def _scored_shards(
-    model: Model, spec: str, plan: CorpusPlan, shards: Sequence[Shard], engine: Engine
+    model: Model, plan: CorpusPlan, shards: Sequence[Shard], engine: Engine
 ) -> Iterator[ShardTally]:
     """The tally of each file, as soon as its scores are written."""
     if isinstance(engine, RayEngine):
         rows = [{**asdict(shard), "plan": plan} for shard in shards]
-        for row in engine.map_rows(rows, ScoreShards, spec, blocks=len(rows)):
+        for row in engine.map_rows(rows, ScoreShards, portable_spec(model), blocks=len(rows)):
             complaints = Counter(dict.fromkeys(row["complaints"], 1))
             yield ShardTally(texts=int(row["texts"]), failed=int(row["failed"]), complaints=complaints)
         return

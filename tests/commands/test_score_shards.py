@@ -6,15 +6,15 @@ import polars as pl
 import pytest
 
 from process import psycheck
+from psycheck.commands.score_shards import ShardTally, is_sharded, score_shards
 from psycheck.core.registry import ENGINES
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.opening import CorpusPlan
-from psycheck.models.opening import open_model, spec_of
+from psycheck.models.opening import open_model
 from psycheck.scoring.ray_engine import RayEngine
-from psycheck.scoring.shards import ShardTally, is_sharded, score_shards
 from refusals import refused
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "scoring"  # of the planted model
 SPEC = f"python:planted_cluster_model:model?folder={HERE}"
 
 
@@ -39,7 +39,7 @@ def posts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def score(pattern: str, out: str, engine: str = "local") -> ShardTally:
     model = open_model(SPEC, batch=7)
     plan = CorpusPlan(path=pattern, columns=Columns())
-    return score_shards(model, spec_of(model), plan, out, engine=engine)
+    return score_shards(model, plan, out, engine=engine)
 
 
 def expected_scores(rows: int = 30) -> list[float]:
