@@ -93,27 +93,58 @@ def explain_predictions(
     people = by_author(corpus, most)
     histories = people.items
     if capabilities_of(model).takes == "histories":
-        scored = _scored_histories(model, histories, store, progress)
+        scored = _scored_histories(
+            model,
+            histories,
+            store,
+            progress,
+        )
     else:
-        scored = _scored_texts(model, histories, store, progress)
+        scored = _scored_texts(
+            model,
+            histories,
+            store,
+            progress,
+        )
     thresholds = _thresholds(model)
 
     symptoms_of_post = _symptoms_by_post(posts, how.threshold)
     author_rows: list[Row] = []
     post_rows: list[Row] = []
     names = people.table["author"].to_list()
-    for author, history, scores in zip(names, histories, scored, strict=True):
+    for author, history, scores in zip(
+        names,
+        histories,
+        scored,
+        strict=True,
+    ):
         for column, label in enumerate(model.labels):
             place = {"author": author, "label": label}
-            typical = _typical(graph, label, posts.symptoms)
+            typical = _typical(
+                graph,
+                label,
+                posts.symptoms,
+            )
             effects = scores.effects[:, column]
-            of_posts = list(_post_rows(history, effects, symptoms_of_post, typical))
+            of_posts = list(
+                _post_rows(
+                    history,
+                    effects,
+                    symptoms_of_post,
+                    typical,
+                )
+            )
             post_rows += [place | row for row in of_posts]
 
             score = float(scores.whole[column])
             threshold = float(thresholds[column])
             decided = score >= threshold
-            evidence = _evidence(of_posts, typical, graph, label)
+            evidence = _evidence(
+                of_posts,
+                typical,
+                graph,
+                label,
+            )
             row = {
                 **place,
                 "score": score,
@@ -132,7 +163,13 @@ def explain_predictions(
     return Predictions(
         models=(model,),
         tables={"predictions": authors, "prediction_posts": post_table},
-        findings=tuple(_findings(authors, model.name, corpus.name)),
+        findings=tuple(
+            _findings(
+                authors,
+                model.name,
+                corpus.name,
+            )
+        ),
     )
 
 
@@ -140,7 +177,11 @@ def _thresholds(model: Model) -> FloatArray:
     """The decision threshold of each label, (k,): the model's own, else 0.5."""
     declared = capabilities_of(model).thresholds
     thresholds = np.array(declared) if declared else np.full(len(model.labels), np.nan)
-    return np.where(np.isnan(thresholds), 0.5, thresholds)
+    return np.where(
+        np.isnan(thresholds),
+        0.5,
+        thresholds,
+    )
 
 
 def _scored_histories(
@@ -152,7 +193,12 @@ def _scored_histories(
         first_round.append(history)
         for place in range(len(history.posts)):
             first_round.append(_without(history, {place}))
-    scores = _scores(model, first_round, store, progress)
+    scores = _scores(
+        model,
+        first_round,
+        store,
+        progress,
+    )
 
     # Only now it is known which posts carry each score: they are taken away together.
     wholes = []
@@ -170,10 +216,26 @@ def _scored_histories(
         start = end
 
     labels = len(model.labels)
-    flat = _scores(model, second_round, store, progress)
+    flat = _scores(
+        model,
+        second_round,
+        store,
+        progress,
+    )
     # For each author and label the scores of all labels, of which its own counts.
-    without_carriers = np.diagonal(flat.reshape(-1, labels, labels), axis1=1, axis2=2)
-    return list(map(_Scored, wholes, withouts, without_carriers))
+    without_carriers = np.diagonal(
+        flat.reshape(-1, labels, labels),
+        axis1=1,
+        axis2=2,
+    )
+    return list(
+        map(
+            _Scored,
+            wholes,
+            withouts,
+            without_carriers,
+        )
+    )
 
 
 def _scored_texts(
@@ -182,8 +244,19 @@ def _scored_texts(
     """The same for a model of texts: the score of an author is the mean of the posts'."""
     posts = list(chain.from_iterable(history.posts for history in histories))
     distinct = list(dict.fromkeys(posts))
-    scores = _scores(model, distinct, store, progress)
-    score_of = dict(zip(distinct, scores, strict=True))
+    scores = _scores(
+        model,
+        distinct,
+        store,
+        progress,
+    )
+    score_of = dict(
+        zip(
+            distinct,
+            scores,
+            strict=True,
+        )
+    )
 
     scored = []
     for history in histories:
@@ -199,7 +272,11 @@ def _mean_scores(of_posts: FloatArray) -> _Scored:
     n, labels = of_posts.shape
     without_carriers = np.full(labels, np.nan)
     if not n:
-        return _Scored(without_carriers, of_posts, without_carriers)
+        return _Scored(
+            without_carriers,
+            of_posts,
+            without_carriers,
+        )
 
     whole = of_posts.mean(axis=0)
     without = np.full_like(of_posts, np.nan)
@@ -210,12 +287,26 @@ def _mean_scores(of_posts: FloatArray) -> _Scored:
         remaining = np.setdiff1d(np.arange(n), carriers(effects))
         if len(remaining):
             without_carriers[column] = of_posts[remaining, column].mean()
-    return _Scored(whole, without, without_carriers)
+    return _Scored(
+        whole,
+        without,
+        without_carriers,
+    )
 
 
-def _scores(model: Model, items: Sequence[Any], store: Path | None, progress: Progress) -> FloatArray:
+def _scores(
+    model: Model,
+    items: Sequence[Any],
+    store: Path | None,
+    progress: Progress,
+) -> FloatArray:
     """The scores of items, (n, k), through the store."""
-    with answers([model], [(1.0, items)], store=store, progress=progress) as answered:
+    with answers(
+        [model],
+        [(1.0, items)],
+        store=store,
+        progress=progress,
+    ) as answered:
         (view,) = answered.views
         return view.of(items)
 
@@ -239,12 +330,20 @@ def carriers(effects: FloatArray) -> list[int]:
 def _symptoms_by_post(posts: Posts, threshold: float) -> dict[str, tuple[str, ...]]:
     """The symptoms that each post is about, by its id."""
     symptoms_of_post = {}
-    for post_id, weights in zip(posts.table["id"], posts.weights, strict=True):
+    for post_id, weights in zip(
+        posts.table["id"],
+        posts.weights,
+        strict=True,
+    ):
         symptoms_of_post[post_id] = tuple(compress(posts.symptoms, weights >= threshold))
     return symptoms_of_post
 
 
-def _typical(graph: Graph, label: str, tagged: Sequence[str]) -> tuple[str, ...]:
+def _typical(
+    graph: Graph,
+    label: str,
+    tagged: Sequence[str],
+) -> tuple[str, ...]:
     """The tagged symptoms of the condition that a label names; all tagged ones where it names none."""
     condition = graph.named(label)
     if condition is None:
@@ -291,7 +390,11 @@ def _evidence(
         if row["carries"]:
             in_carriers |= set(row["symptoms"])
 
-    criteria, items, met = _criteria(graph, label, found)
+    criteria, items, met = _criteria(
+        graph,
+        label,
+        found,
+    )
     return {
         "posts": len(of_posts),
         "found": len(found),
@@ -304,7 +407,11 @@ def _evidence(
     }
 
 
-def _criteria(graph: Graph, label: str, found: set[str]) -> tuple[int | None, int | None, bool | None]:
+def _criteria(
+    graph: Graph,
+    label: str,
+    found: set[str],
+) -> tuple[int | None, int | None, bool | None]:
     """How many items of PHQ-9 somebody writes about, of how many, and whether these are DSM-5's five."""
     if graph.named(label) != _DEPRESSION:
         return None, None, None
@@ -326,7 +433,11 @@ def _agreement(of_posts: Sequence[Row], *, decided: bool) -> str:
     return SUPPORTED if some_carry else ELSEWHERE
 
 
-def _findings(authors: pl.DataFrame, model: str, corpus: str) -> Iterator[Finding]:
+def _findings(
+    authors: pl.DataFrame,
+    model: str,
+    corpus: str,
+) -> Iterator[Finding]:
     """The share of positive predictions without evidence, by label."""
     for label in authors["label"].unique(maintain_order=True):
         positive = authors.filter((pl.col("label") == label) & pl.col("decided"))
@@ -338,6 +449,10 @@ def _findings(authors: pl.DataFrame, model: str, corpus: str) -> Iterator[Findin
             rate.value,
             n,
             interval=rate.interval if n else None,
-            where={"model": model, "corpus": corpus, "label": str(label)},
+            where={
+                "model": model,
+                "corpus": corpus,
+                "label": str(label),
+            },
             counts={"authors": authors.filter(pl.col("label") == label).height},
         )

@@ -27,14 +27,28 @@ class Size:
         for name, least in (("seeds", 1), ("trials", 0), ("texts", 1)):
             value = getattr(self, name)
             if value < least:
-                raise BadInput(f"{name} = {value}", code=f"study.too-few-{name}", allowed=f"{least} or more")
+                raise BadInput(
+                    f"{name} = {value}",
+                    code=f"study.too-few-{name}",
+                    allowed=f"{least} or more",
+                )
 
 
 # For a first look: what it leaves out is said.
-SMALL = Size(seeds=1, trials=0, texts=40)
+SMALL = Size(
+    seeds=1,
+    trials=0,
+    texts=40,
+)
 
 
-def left_out(size: Size, recipes: Sequence[Recipe], tests: Sequence[Corpus], *, retrain: bool) -> list[str]:
+def left_out(
+    size: Size,
+    recipes: Sequence[Recipe],
+    tests: Sequence[Corpus],
+    *,
+    retrain: bool,
+) -> list[str]:
     """What a run leaves out of the published design, in sentences."""
     sentences = [*_less_training(size, recipes)]
     if not retrain:

@@ -25,13 +25,21 @@ def transfer_table(findings: Findings) -> Table:
                 str(correlation.n),
                 f"{correlation.value:+.2f}".replace("-", "−") if correlation.tested else "–",
                 p_values(p) or "–",
-                _transfer_answer(correlation, p[0].value, least[0].value),
+                _transfer_answer(
+                    correlation,
+                    p[0].value,
+                    least[0].value,
+                ),
             )
         )
     return table_of("gender_transfer", rows)
 
 
-def _transfer_answer(correlation: Finding, p: float, least: float) -> str:
+def _transfer_answer(
+    correlation: Finding,
+    p: float,
+    least: float,
+) -> str:
     if "too_few_encoders" in correlation.flags:
         return f"cannot be told from {correlation.n} encoders: p cannot be below {p_value(least)}"
     if not correlation.tested:

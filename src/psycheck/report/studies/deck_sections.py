@@ -31,7 +31,11 @@ def correlation_table(findings: Sequence[Finding]) -> Table:
                 "ours",
                 *place,
                 str(correlation.n),
-                over_seeds([correlation], scale=100, digits=1),
+                over_seeds(
+                    [correlation],
+                    scale=100,
+                    digits=1,
+                ),
                 p_values([p_of["pearson_p", "", *place]]) or "–",
                 p_values([p_of["t_p", "unpaired", *place]]) or "–",
             )
@@ -45,7 +49,11 @@ def _compared(finding: Finding) -> tuple[str, str]:
 
 def length_table(findings: Sequence[Finding]) -> Table:
     """Section 6.2: the lengths of texts that failed and passed DIR checks, with Mann–Whitney's p."""
-    place = by("model", "corpus", "feature")
+    place = by(
+        "model",
+        "corpus",
+        "feature",
+    )
     # Pooled over the checks, as in the paper.
     of_cases = [finding for finding in findings if finding.where.get("unit") == "case"]
     rows: list[Row] = []

@@ -91,7 +91,11 @@ def render_deck(run: Run) -> str:
 
 def deck_tables(findings: Sequence[Finding]) -> str:
     """All tables in Markdown, in the order of the paper."""
-    return papers.document(papers.intro_of("deck"), tables_of(findings), notes())
+    return papers.document(
+        papers.intro_of("deck"),
+        tables_of(findings),
+        notes(),
+    )
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
@@ -117,7 +121,12 @@ def answers(findings: Sequence[Finding]) -> list[Headline]:
             if any(f.tested for f in model_findings)
         }
         figures = {
-            test: over_seeds(model_findings, scale=100, digits=1) for test, model_findings in tested.items()
+            test: over_seeds(
+                model_findings,
+                scale=100,
+                digits=1,
+            )
+            for test, model_findings in tested.items()
         }
         elsewhere = [f"{figure} on {test}" for test, figure in figures.items() if test != trained_on]
         if trained_on in figures and elsewhere:
@@ -170,7 +179,11 @@ def _check_name(rate: Finding) -> str:
 def checks_table(findings: Sequence[Finding]) -> Table:
     """One row per check; for each model and training corpus the texts that changed, and every text."""
     paper = published("deck-app-table-4")
-    place = by("check", "model", "corpus")
+    place = by(
+        "check",
+        "model",
+        "corpus",
+    )
     rates = _pass_rates(findings)
     of_every_text = [finding for finding in findings if finding.measure == EVERY_TEXT_RATE]
 
@@ -209,8 +222,22 @@ def matrix_table(findings: Sequence[Finding]) -> Table:
         rows.append((*place, *(printed.get(figure.measure, "") for figure in PRINTED)))
     for place, model_findings in _places(findings, "plain").items():
         figures = [_over_seeds(model_findings, figure) for figure in (*PRINTED, *OURS_ALONE)]
-        against_coin = _of_figure(model_findings, Figure("chance_p_holm", HALF, "coin"))
-        against_class = _of_figure(model_findings, Figure("chance_p_holm", HALF, "larger class"))
+        against_coin = _of_figure(
+            model_findings,
+            Figure(
+                "chance_p_holm",
+                HALF,
+                "coin",
+            ),
+        )
+        against_class = _of_figure(
+            model_findings,
+            Figure(
+                "chance_p_holm",
+                HALF,
+                "larger class",
+            ),
+        )
         rows.append(
             (
                 "ours",
@@ -347,16 +374,31 @@ def _places(findings: Sequence[Finding], arm: str) -> dict[Row, BySeed]:
     """Findings of an arm by training corpus, test corpus and model, seed by seed."""
     of_arm = [finding for finding in findings if finding.where.get("arm") == arm]
     of_seeds = [f for f in of_arm if "decision" in f.where and f.where["seed"] != "mean"]
-    return grouped(of_seeds, by("trained_on", "corpus", "model"))
+    return grouped(
+        of_seeds,
+        by(
+            "trained_on",
+            "corpus",
+            "model",
+        ),
+    )
 
 
 def _of_figure(findings: Sequence[Finding], figure: Figure) -> BySeed:
-    key = by("measure", "decision", "against")
+    key = by(
+        "measure",
+        "decision",
+        "against",
+    )
     return [finding for finding in findings if key(finding) == figure]
 
 
 def _over_seeds(findings: Sequence[Finding], figure: Figure) -> str:
-    return over_seeds(_of_figure(findings, figure), scale=100, digits=1)
+    return over_seeds(
+        _of_figure(findings, figure),
+        scale=100,
+        digits=1,
+    )
 
 
 def _percent(rate: Finding) -> str:
