@@ -23,7 +23,7 @@ from psycheck.core.run import Run
 from psycheck.corpora.distances import Comparing
 from psycheck.corpora.near_duplicates import near_duplicates
 from psycheck.report.comparison_page import formatted
-from psycheck.statistics.distance import mmd_test
+from psycheck.statistics.mmd import mmd_test
 from psycheck.text.words import shingles
 from timing import machine, table, verdict
 

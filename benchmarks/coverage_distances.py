@@ -18,9 +18,9 @@ from scipy.sparse import csr_array
 from psycheck.core.corpus import Corpus
 from psycheck.corpora import adversarial, vocabulary
 from psycheck.corpora.vocabulary import Counted
-from psycheck.statistics import distance
+from psycheck.statistics import distance, mmd
 from psycheck.statistics import word_association as association
-from psycheck.statistics.distance import Sides
+from psycheck.statistics.sides import Sides
 from timing import machine, table
 
 FloatArray = NDArray[np.float64]
@@ -97,8 +97,8 @@ POPULATIONS = (
 def vectors(one: Population, random: Random) -> Figures:
     """MMD², MMD² of single pairs and sliced Wasserstein."""
     first, second, sides = one.clouds(random)
-    test = distance.mmd_test(first, second, sides=sides, permutations=0)
-    mean, median = distance.pair_mmd(first, second, bandwidth=test.bandwidth, sides=sides)
+    test = mmd.mmd_test(first, second, sides=sides, permutations=0)
+    mean, median = mmd.pair_mmd(first, second, bandwidth=test.bandwidth, sides=sides)
     sliced, _ = distance.sliced_wasserstein(first, second, sides=sides, slices=100)
     figures = {"pair mean": mean, "pair median": median, "sliced": sliced}
     return {
@@ -240,7 +240,7 @@ def false_alarms(one: Population, draws: int) -> float:
     found = []
     for seed in range(draws):
         first, second, sides = one.clouds(random)
-        found.append(distance.mmd_test(first, second, sides=sides, permutations=199, seed=seed).p <= 0.05)
+        found.append(mmd.mmd_test(first, second, sides=sides, permutations=199, seed=seed).p <= 0.05)
     return 100 * float(np.mean(found))
 
 

@@ -26,8 +26,9 @@ from psycheck.io.writing import written
 from psycheck.models.hf import HfEncoder
 from psycheck.models.opening import open_model
 from psycheck.scoring.answers import scores_of
-from psycheck.statistics.classification import auc, classification_intervals, confusion, f1
+from psycheck.statistics.classification import auc, confusion, f1
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.training.fit import fit
 from psycheck.training.recipe import preset, preset_of
 from psycheck.training.symptom_models import train_symptoms

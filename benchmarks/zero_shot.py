@@ -19,8 +19,9 @@ from psycheck.corpora.reading import read_corpus
 from psycheck.demo.opening import open_demo
 from psycheck.models.opening import open_encoder
 from psycheck.scoring.vectors import encode_once
-from psycheck.statistics.classification import auc, classification_intervals
+from psycheck.statistics.classification import auc
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.studies.psysym_retrieval import retrieval_figures
 from psycheck.symptoms.graph import Graph, read_graph
 from psycheck.text.clean import split_sentences

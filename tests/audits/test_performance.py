@@ -346,10 +346,11 @@ def test_many_labels_have_hamming_and_mean_f1() -> None:
 def test_predictions_hold_ids_and_never_texts() -> None:
     corpus, table = many()
     predictions = Performance().judge(corpus, table).tables["predictions"]
-    assert predictions.columns == ["model", "corpus", "id", "label", "target", "score", "decided", "unit"]
+    text = ["model", "corpus", "id", "label"]
+    assert predictions.columns == [*text, "target", "score", "decided", "unit", "copy"]
     assert len(predictions) == 12
     row = predictions.filter((pl.col("id") == "4") & (pl.col("label") == "sleep")).row(0)
-    assert row == ("table", "posts", "4", "sleep", None, 0.7, 1, 3)
+    assert row == ("table", "posts", "4", "sleep", None, 0.7, 1, 3, None)
 
 
 def test_no_shared_label_names_both_sides() -> None:

@@ -268,6 +268,30 @@ def test_texts_of_one_author_are_one_unit_without_the_corpus(place: Path) -> Non
     assert any("clustered by author or text (50 in 300 texts)" in note for note in run.notes)
 
 
+def test_copies_among_authors_are_known_without_the_corpus(place: Path) -> None:
+    # Each text is posted by two of 150 authors, never by the same two twice.
+    writers = [f"w{k % 150}" if k < N // 2 else f"w{(7 * k) % 150}" for k in range(N)]
+    table = posts()
+    texts = [*table["text"][: N // 2], *table["text"][: N // 2]]
+    golds = [*table["depression"][: N // 2], *table["depression"][: N // 2]]
+    copied = table.with_columns(
+        text=pl.Series(texts),
+        depression=pl.Series(golds),
+        author=pl.Series(writers),
+    )
+    copied.write_csv(place / "posts.csv")
+    runs = [audited(place, "a", model("good", 0.1, 1)), audited(place, "b", model("bad", 0.3, 2))]
+    connected = sole(diff(runs), "accuracy_difference").interval
+
+    for folder in runs:
+        by_author = pl.read_parquet(folder / "predictions.parquet").with_columns(copy=pl.lit(None))
+        by_author.write_parquet(folder / "predictions.parquet")
+    alone = sole(diff(runs), "accuracy_difference").interval
+    assert connected is not None
+    assert alone is not None
+    assert connected[1] - connected[0] > 1.1 * (alone[1] - alone[0])
+
+
 def test_the_command_line_prints_verdict_tables_and_json(place: Path) -> None:
     audited(place, "a", model("good", 0.1, 1))
     audited(place, "b", model("bad", 0.3, 2))

@@ -14,8 +14,6 @@ from psycheck.statistics.word_association import (
     cosines,
     direct_bias,
     highest_cosine,
-    list_test,
-    neighbourhoods,
     norm_distances,
     paired_axis,
     random_shares,
@@ -123,43 +121,6 @@ def test_the_interval_of_a_mean_over_few_words_covers_it() -> None:
     truth = math.sqrt(2 / math.pi)
     assert np.mean([low <= truth <= high for low, high in drawn]) >= 0.93  # the bootstrap: 0.90
     assert all(math.isnan(end) for end in words_interval(np.arange(14.0)))
-
-
-def test_random_lists_reach_a_mean_as_often_as_counted() -> None:
-    drawn = np.array([0.0, 0.1, 0.2, 0.9])
-    # Only 0.9 reaches 0.5; the mean is 0.3, and 0.9, 0.0, 0.1 lie as far from it as 0.5.
-    found = list_test(0.5, drawn)
-    assert (found.p, found.lists) == (2 / 5, 4)
-    assert found.chance == pytest.approx(0.3)
-    assert list_test(0.5, drawn, two_sided=True).p == 4 / 5
-    assert math.isnan(list_test(0.5, drawn[:0]).p)
-
-
-def test_a_random_topic_is_a_word_and_its_nearest_neighbours() -> None:
-    angles = np.array([0.0, 0.1, 0.3, 2.0, 2.1, 2.3])
-    found = neighbourhoods(np.stack([np.cos(angles), np.sin(angles)], axis=1), 2)
-    # Six seeds, each once; the seed at 0.3 has the one at 0.1 beside it, that at 2.3 the one at 2.1.
-    assert sorted(map(tuple, np.sort(found).tolist())) == [(0, 1), (0, 1), (1, 2), (3, 4), (3, 4), (4, 5)]
-    assert neighbourhoods(np.eye(4), 9).shape == (4, 2)
-    assert neighbourhoods(np.empty((0, 4)), 9).shape == (0, 1)
-
-
-def test_a_topic_of_words_that_resemble_each_other_is_no_finding() -> None:
-    """60 topics of 20 words: each topic has a place of its own on the axis, as any topic has by chance."""
-    random = np.random.default_rng(1)
-    middles = np.repeat(random.standard_normal((60, 30)), 20, axis=0)
-    words = unit(middles + 0.7 * random.standard_normal((1200, 30)))
-    axis, topic = np.eye(30)[0], np.repeat(np.arange(60), 20)
-    below = {"words": 0, "topics": 0}
-    for one in range(60):
-        own, pool = words[topic == one] @ axis, words[topic != one]
-        along = pool @ axis
-        unrelated = random.choice(along, (500, 20)).mean(axis=1)
-        related = along[neighbourhoods(pool, 20, lists=500)].mean(axis=1)
-        below["words"] += list_test(float(own.mean()), unrelated, two_sided=True).p < 0.05
-        below["topics"] += list_test(float(own.mean()), related, two_sided=True).p < 0.05
-    assert below["words"] > 30
-    assert below["topics"] <= 5
 
 
 def test_weat_worked_by_hand() -> None:

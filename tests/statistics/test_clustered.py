@@ -10,12 +10,7 @@ from scipy import optimize, stats
 from sklearn import metrics
 
 from psycheck.statistics import classification, intervals
-from psycheck.statistics.classification import (
-    auc_influence,
-    average_precision_influence,
-    classification_intervals,
-    f1_interval,
-)
+from psycheck.statistics.classification import auc_influence, average_precision_influence
 from psycheck.statistics.cluster_tests import groups_p, paired_p
 from psycheck.statistics.clustered import (
     Clusters,
@@ -28,6 +23,7 @@ from psycheck.statistics.clustered import (
     variance,
 )
 from psycheck.statistics.intervals import percentiles, wilson
+from psycheck.statistics.label_intervals import classification_intervals, f1_interval
 
 TWENTY = np.repeat(np.arange(20), 10)
 

@@ -11,13 +11,13 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from psycheck.statistics.group_rates import (
     Rate,
-    fnr_ratio,
     group_difference,
     paired_difference,
     rate_difference,
     score_shift,
 )
 from psycheck.statistics.intervals import wilson
+from psycheck.statistics.miss_ratio import fnr_ratio
 
 NAN = math.nan
 

@@ -3,9 +3,10 @@ import math
 import numpy as np
 import pytest
 from sklearn import metrics
+from statsmodels.stats.proportion import proportion_confint
 
-from psycheck.statistics.classification import classification_intervals
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.statistics.multilabel import combinations, label_figures
 
 NAN = math.nan
@@ -29,6 +30,37 @@ def test_figures_over_labels_are_scikit_learns() -> None:
     weighted = metrics.precision_recall_fscore_support(yes, called, average="weighted")
     for name, expected in zip(("precision", "recall", "f1"), weighted, strict=False):
         assert values[f"weighted_{name}_across_labels"] == pytest.approx(expected)
+
+
+def test_a_mean_over_labels_rests_on_the_texts_that_enter_it() -> None:
+    # 20 of 400 texts are called, all rightly: as certain as 20 of 20, not as 400 of 400.
+    yes = np.zeros((400, 2), np.bool_)
+    yes[:20, 0] = yes[10:40, 1] = True
+    called = np.zeros_like(yes)
+    called[:8, 0] = called[28:40, 1] = True
+    figures = label_figures(yes, called, np.ones_like(yes), Clusters.single(400))
+    value, _, interval = figures["weighted_precision_across_labels"]
+    assert value.value == 1
+    low, high = proportion_confint(20, 20, method="wilson")
+    assert interval[0] == pytest.approx(low, abs=0.03)  # Student's quantile for 20
+    assert interval[0] < low
+    assert interval[1] == pytest.approx(high)
+
+
+def test_the_weighted_precision_of_rare_labels_is_covered() -> None:
+    random = np.random.default_rng(6)
+    share = np.array([0.3, 0.1])
+    precision = 0.9 / (0.9 + (1 - share) * 0.05)
+    truth = float(precision @ share / share.sum())
+    covered = []
+    for _ in range(300):
+        yes = random.random((100, 2)) < share
+        called = random.random((100, 2)) < np.where(yes, 0.9, 0.05 * share)
+        figures = label_figures(yes, called, np.ones_like(yes), Clusters.single(100))
+        low, high = figures["weighted_precision_across_labels"][2]
+        if not math.isnan(low):
+            covered.append(low <= truth <= high)
+    assert np.mean(covered) >= 0.92  # as if all 100 texts were called: 0.78
 
 
 def test_intervals_are_as_wide_as_the_bootstrap() -> None:

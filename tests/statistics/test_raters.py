@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from nltk.metrics.agreement import AnnotationTask
+from scipy import stats
 from statsmodels.stats import inter_rater
 from statsmodels.stats.inter_rater import aggregate_raters
 
@@ -127,6 +128,36 @@ def test_the_bootstrap_covers_where_it_gives_an_interval(figure: object) -> None
     some = votes[:150]
     copied = figure(np.repeat(some, 10, axis=0), clusters=Clusters.of(np.repeat(np.arange(150), 10)))
     np.testing.assert_allclose(copied.interval, figure(some).interval, atol=0.02)
+
+
+def test_the_interval_of_few_clusters_is_from_leaving_each_out() -> None:
+    random = np.random.default_rng(3)
+    cluster = np.repeat(np.arange(24), 5)
+    trait = random.standard_normal(24)[cluster] + random.standard_normal(120)
+    votes = (trait[:, None] + random.standard_normal((120, 3)) > 0).astype(float)
+    without = np.array([alpha(votes[cluster != left_out]).value for left_out in range(24)])
+    low, high = alpha(votes, clusters=Clusters.of(cluster)).interval
+    # The jackknife's error: at least as wide as Student's interval with all degrees of freedom.
+    error = math.sqrt(23 / 24 * float(np.sum((without - without.mean()) ** 2)))
+    assert high - low >= 2 * stats.t.ppf(0.975, 23) * error * 0.999
+    assert high - low <= 3 * stats.t.ppf(0.975, 23) * error
+
+
+def test_alpha_of_20_unequal_clusters_is_covered() -> None:
+    random = np.random.default_rng(4)
+    texts = random.standard_normal(50_000)
+    truth = alpha((texts[:, None] + random.standard_normal((50_000, 3)) > 0).astype(float)).value
+    covered = []
+    for _ in range(200):
+        sizes = random.lognormal(0, 1, 20)
+        cluster = random.choice(20, 150, p=sizes / sizes.sum())
+        trait = np.sqrt(0.5) * (random.standard_normal(20)[cluster] + random.standard_normal(150))
+        votes = (trait[:, None] + random.standard_normal((150, 3)) > 0).astype(float)
+        low, high = alpha(votes, clusters=Clusters.of(cluster)).interval
+        if not math.isnan(low):
+            covered.append(low <= truth <= high)
+    assert len(covered) > 150
+    assert np.mean(covered) >= 0.92  # the bootstrap: 0.83 to 0.94
 
 
 def test_a_rare_rating_gives_no_interval() -> None:

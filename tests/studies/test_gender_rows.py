@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import f1_score
 
 from found import one
-from psycheck.statistics.classification import classification_intervals
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.studies.gender_rows import Decided, changes, figures, pair_rows
 
 MARKS = np.array([1, 1, 1, 1, 1, 0, 0, 0, 0, 0], bool)

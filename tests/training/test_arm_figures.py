@@ -6,6 +6,7 @@ from scipy import stats
 from sklearn.metrics import f1_score, roc_auc_score
 
 from psycheck.core.finding import Finding
+from psycheck.statistics.clustered import Clusters
 from psycheck.training.arm_figures import (
     ArmResult,
     Scored,
@@ -23,7 +24,8 @@ SCORES = np.array([0.9, 0.6, 0.2, 0.7, 0.4, 0.3, 0.2, 0.1])
 
 def scored(scores: list[float] | None = None, *, arm: str = "plain", threshold: float = 0.35) -> Scored:
     given = SCORES if scores is None else np.array(scores)
-    return Scored("improve", arm, "tiny", "own", "other", "low", 0, threshold, TARGETS, given, np.arange(8))
+    clusters = Clusters.single(8)
+    return Scored("improve", arm, "tiny", "own", "other", "low", 0, threshold, TARGETS, given, clusters)
 
 
 def value(findings: list[Finding], measure: str, decision: str) -> float:
@@ -100,9 +102,15 @@ def test_equal_models_have_no_change_and_no_interval_around_it() -> None:
         assert found.interval is None
 
 
-def many(scores: np.ndarray, units: np.ndarray, arm: str = "plain") -> Scored:
+def many(
+    scores: np.ndarray,
+    units: np.ndarray,
+    arm: str = "plain",
+    copies: np.ndarray | None = None,
+) -> Scored:
     targets = np.tile([1.0, 0.0], len(scores) // 2)
-    return Scored("improve", arm, "tiny", "own", "other", "low", 0, 0.5, targets, scores, units)
+    clusters = Clusters.of(units, copies)
+    return Scored("improve", arm, "tiny", "own", "other", "low", 0, 0.5, targets, scores, clusters)
 
 
 def test_arms_are_compared_by_author() -> None:
@@ -127,6 +135,24 @@ def test_arms_are_compared_by_author() -> None:
         assert ends is not None
         assert close is not None
         assert ends[1] - ends[0] > 2 * (close[1] - close[0])
+
+
+def test_texts_that_authors_copy_count_as_one() -> None:
+    # 300 authors of one text each; 240 of them copied one of eight, which the better model alone gets right.
+    author, text = np.arange(300), np.where(np.arange(300) < 240, np.arange(300) % 8, np.arange(300))
+    targets = np.tile([1.0, 0.0], 150)
+    plain_right = np.arange(300) >= 240
+    plain = np.where(plain_right, targets, 1 - targets)
+    by_author = against(many(targets, author, "better"), many(plain, author), "0.5")
+    by_text = against(many(targets, author, "better", text), many(plain, author, copies=text), "0.5")
+    assert by_author.value < 1e-9
+    assert by_text.value > 1e-6
+    ends = []
+    for copies in (None, text):
+        pair = many(plain, author, copies=copies), many(targets, author, "better", copies)
+        ends.append(differences([pair])[0].interval)
+    assert ends[0] is not None
+    assert ends[1] is None or ends[1][1] - ends[1][0] > 2 * (ends[0][1] - ends[0][0])
 
 
 def test_a_change_of_f1_covers_the_truth() -> None:
@@ -173,7 +199,7 @@ def test_five_arms_without_an_effect_on_three_corpora_are_rarely_said_to_raise()
             targets = np.tile([1.0, 0.0], 100)
             rows = [
                 Scored("improve", f"a{arm}", "tiny", "own", f"t{test}", "low", 0, 0.5, targets,
-                       np.where(random.random(200) < 0.75, targets, 1 - targets), np.arange(200))
+                       np.where(random.random(200) < 0.75, targets, 1 - targets), Clusters.single(200))
                 for arm in range(6)
             ]  # fmt: skip
             for arm in rows[1:]:

@@ -8,9 +8,11 @@ import pytest
 from found import one
 from psycheck.core.finding import Finding
 from psycheck.report.studies.improve_tables import improve_csv, improve_table
-from psycheck.training.check_changes import PLAIN, RATE, Passed, rate_changes
+from psycheck.statistics.clustered import Clusters
+from psycheck.training.check_changes import PLAIN, RATE, Passed, Texts, rate_changes
 
 UNITS = {f"t{i}": i for i in range(20)}
+TEXTS = Texts(UNITS, Clusters.single(20))
 SYMPTOM = {"audit": "improve", "corpus": "own dev", "suite": "s", "symptom": "mood", "polarity": "absence"}
 
 
@@ -30,7 +32,7 @@ def tried(said: dict[tuple[str, str, str], str]) -> tuple[list[Finding], Passed]
 def test_the_same_texts_before_and_after_are_pairs() -> None:
     same = "+" * 8 + "-" * 12
     rates, passed = tried({(PLAIN, "0", "A"): same, ("augmented", "0", "A"): same})
-    change = one(rate_changes(rates, passed, UNITS), "pass_rate_change", by="check")
+    change = one(rate_changes(rates, passed, TEXTS), "pass_rate_change", by="check")
     assert (change.value, change.n) == (0.0, 20)
     # Newcombe's method 10: Wilson of 8 of 20 is .2188 to .6134, phi = (8·12 − 10) / 96 = .8958, so both ends
     # are √(.1812² − 2 · .8958 · .1812 · .2134 + .2134²) = .0952 away. As independent samples: .2799.
@@ -43,8 +45,8 @@ def test_seeds_are_pooled_and_a_text_does_not_count_as_several() -> None:
     again = {
         (arm, seed, "A"): said for seed in "012" for arm, said in ((PLAIN, before), ("augmented", after))
     }
-    alone = one(rate_changes(*once, UNITS), "pass_rate_change", by="check")
-    pooled = one(rate_changes(*tried(again), UNITS), "pass_rate_change", by="check")
+    alone = one(rate_changes(*once, TEXTS), "pass_rate_change", by="check")
+    pooled = one(rate_changes(*tried(again), TEXTS), "pass_rate_change", by="check")
     assert dict(pooled.counts) == {
         "passed_before": 24,
         "n_before": 60,
@@ -59,7 +61,8 @@ def test_seeds_are_pooled_and_a_text_does_not_count_as_several() -> None:
     assert pooled.interval is not None
     assert pooled.interval[1] - pooled.interval[0] >= alone.interval[1] - alone.interval[0]
     pairs = {text: k // 2 for text, k in UNITS.items()}
-    authors = one(rate_changes(*once, pairs), "pass_rate_change", by="check")
+    by_author = Texts(UNITS, Clusters.of(list(pairs.values())))
+    authors = one(rate_changes(*once, by_author), "pass_rate_change", by="check")
     assert authors.interval is None  # 10 authors are too few
 
 
@@ -72,17 +75,17 @@ def test_checks_of_a_symptom_weigh_by_their_cases() -> None:
             ("augmented", "0", "B"): "++",
         }
     )
-    change = one(rate_changes(rates, passed, UNITS), "pass_rate_change", by="symptom")
+    change = one(rate_changes(rates, passed, TEXTS), "pass_rate_change", by="symptom")
     assert change.value == pytest.approx((1 + 2) / 6)
     assert change.interval is None  # cases of four texts
 
 
 def test_a_text_that_one_side_did_not_judge_is_no_pair() -> None:
     rates, passed = tried({(PLAIN, "0", "A"): "+-+.", ("augmented", "0", "A"): "++.+"})
-    change = one(rate_changes(rates, passed, UNITS), "pass_rate_change", by="check")
+    change = one(rate_changes(rates, passed, TEXTS), "pass_rate_change", by="check")
     assert (change.n, change.value, change.counts["n_before"]) == (2, 0.5, 2)
     rates, passed = tried({(PLAIN, "0", "A"): "+.", ("augmented", "0", "A"): ".+"})
-    assert rate_changes(rates, passed, UNITS) == []
+    assert rate_changes(rates, passed, TEXTS) == []
 
 
 def performance(arm: str, seed: str, threshold: float) -> list[Finding]:

@@ -14,8 +14,8 @@ from psycheck.models.opening import open_model
 from psycheck.training.fit import train
 from psycheck.training.learner_models import slope_of
 from psycheck.training.recipe import LEARNERS, Recipe
-from tests.refusals import refused
-from tests.training.conftest import FINE, LOW, REST, mixed
+from refusals import refused
+from training.conftest import FINE, LOW, REST, mixed
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ from types import MappingProxyType
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
+from psycheck.audits.performance import stored_clusters
 from psycheck.core.finding import Finding
 from psycheck.core.measure import Measure
 from psycheck.report.numbers import known_interval
 from psycheck.statistics.classification import firm, gold
-from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.distributions import normal_tail
 from psycheck.statistics.intervals import Z95
 from psycheck.statistics.paired_change import (
     LABEL_FIGURES,
@@ -101,7 +101,7 @@ def loss_of(
     if math.isnan(error):
         is_worse = loss > tolerance + _ROUNDING or math.isnan(loss)
         return Loss(loss, 0.0 if is_worse else 1.0, "figures")
-    return Loss(loss, float(stats.norm.sf((loss - tolerance) / error)), "intervals")
+    return Loss(loss, normal_tail((loss - tolerance) / error), "intervals")
 
 
 def _unpaired_error(finding: Finding, baseline: Finding) -> float:
@@ -141,7 +141,7 @@ def _paired_loss(
     change = paired_change(
         before,
         now,
-        Clusters.of(pairs["unit"].to_numpy()),
+        stored_clusters(pairs),
         tolerance=tolerance,
         larger_is_better=measure.better == "higher",
     )
@@ -186,7 +186,10 @@ def _predictions_of(tables: Tables, finding: Finding) -> pl.DataFrame | None:
     if table is None or not {"decided", "unit"} <= set(table.columns):
         return None
     rows = _rows_of(table, finding, ("model", "corpus", "label"))
-    return rows.drop_nulls(["target", "score", "decided"]).select("id", "target", "score", "decided", "unit")
+    answered = rows.drop_nulls(["target", "score", "decided"])
+    # Older folders did not store which texts are copies.
+    copy = pl.col("copy") if "copy" in rows.columns else pl.lit(None, pl.Int64)
+    return answered.select("id", "target", "score", "decided", "unit", copy=copy)
 
 
 def _paired_cases(finding: Finding, baseline: Finding, answers: StoredAnswers) -> pl.DataFrame | None:
@@ -217,9 +220,11 @@ def _units_of(tables: Tables, finding: Finding) -> pl.DataFrame:
     """The unit of each text of the corpus of a finding, as far as it is on record."""
     table = tables.get("predictions")
     if table is None or "unit" not in table.columns:
-        return pl.DataFrame(schema={"id": pl.String, "unit": pl.String})
+        return pl.DataFrame(schema={"id": pl.String, "unit": pl.String, "copy": pl.Int64})
     rows = _rows_of(table, finding, ("corpus",))
-    return rows.select("id", unit=pl.lit("unit ") + pl.col("unit").cast(pl.String)).unique("id")
+    unit = pl.lit("unit ") + pl.col("unit").cast(pl.String)
+    copy = pl.col("copy") if "copy" in rows.columns else pl.lit(None, pl.Int64)
+    return rows.select("id", unit=unit, copy=copy).unique("id")
 
 
 def _rows_of(table: pl.DataFrame, finding: Finding, keys: Sequence[str]) -> pl.DataFrame:

@@ -17,6 +17,7 @@ from psycheck.statistics.cluster_tests import paired_p
 from psycheck.statistics.clustered import Clusters, change_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate, paired_difference
 from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.label_intervals import classification_intervals, figure_influences
 from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
 from psycheck.statistics.significance import mcnemar
 
@@ -120,7 +121,7 @@ def _figures(answers: Answered, model: int) -> Iterator[Finding]:
     values = {name: measure(confusion) for name, measure in _PERFORMANCE.items()}
     if answers.graded(model):
         values["auc"] = figures.auc(answers.gold, scores)
-    intervals = figures.classification_intervals(
+    intervals = classification_intervals(
         answers.gold,
         scores,
         answers.clusters,
@@ -265,8 +266,8 @@ def _figure_difference(
 ) -> Iterator[Finding]:
     """The difference of a figure of two models and its test; `values`, (n, 2), are what it is made of."""
     n = len(gold)
-    first_figures = figures.figure_influences(gold, values[:, 0], 0.5)
-    second_figures = figures.figure_influences(gold, values[:, 1], 0.5)
+    first_figures = figure_influences(gold, values[:, 0], 0.5)
+    second_figures = figure_influences(gold, values[:, 1], 0.5)
     first_value, first_influence = first_figures[name]
     second_value, second_influence = second_figures[name]
     change = first_value - second_value

@@ -19,8 +19,9 @@ from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding, Interval
 from psycheck.statistics.classification import BoolArray, gold
 from psycheck.statistics.clustered import Clusters, difference_interval, effective_share, ratio_interval
-from psycheck.statistics.group_rates import Difference, Rate, fnr_ratio, group_difference
+from psycheck.statistics.group_rates import Difference, Rate, group_difference
 from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.miss_ratio import fnr_ratio
 
 AMONG = "_among_tests"
 REST = "the rest"

@@ -11,10 +11,11 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.finding import Finding, Interval
 from psycheck.statistics import calibration
 from psycheck.statistics import classification as measure
-from psycheck.statistics.classification import BoolArray, Confusion, Measured, classification_intervals
+from psycheck.statistics.classification import BoolArray, Confusion, Measured
 from psycheck.statistics.clustered import Clusters, difference_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate
 from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.label_intervals import classification_intervals
 
 MOST_EXAMPLES = 50
 Mistake = tuple[float, str]  # how far the score was off, and the id of the text

@@ -150,7 +150,11 @@ def _across_labels(
 
 
 def _predictions(answers: LabelAnswers) -> pl.DataFrame:
-    """One row per text, ids only; null where not annotated or not answered. `unit` numbers the authors."""
+    """One row per text, ids only; null where not annotated or not answered.
+
+    `unit` numbers the authors, `copy` the distinct texts where copies reach across authors.
+    """
+    copies = answers.clusters.copies
     table = pl.DataFrame(
         {
             "id": answers.ids,
@@ -158,6 +162,7 @@ def _predictions(answers: LabelAnswers) -> pl.DataFrame:
             "score": answers.scores,
             "decided": answers.decided,
             "unit": answers.clusters.codes,
+            "copy": pl.Series([None] * len(answers.ids) if copies is None else copies, dtype=pl.Int64),
         }
     )
     # Null, as JSON and CSV have no NaN.
@@ -169,6 +174,17 @@ def _predictions(answers: LabelAnswers) -> pl.DataFrame:
         pl.col("target", "score").fill_nan(None),
         pl.col("decided").fill_nan(None).cast(pl.Int8),
         "unit",
+        "copy",
+    )
+
+
+def stored_clusters(texts: pl.DataFrame) -> Clusters:
+    """What belongs together by the columns `unit` and `copy`; null copies: none reaches across units."""
+    copies = texts["copy"]
+    is_nested = copies.null_count() > 0
+    return Clusters.of(
+        texts["unit"].to_numpy(),
+        None if is_nested else copies.to_numpy(),
     )
 
 

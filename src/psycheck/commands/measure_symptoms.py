@@ -11,8 +11,9 @@ from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.finding import Finding
 from psycheck.scoring.tags import tags_of
-from psycheck.statistics.classification import classification_intervals, figure_influences, usable
+from psycheck.statistics.classification import usable
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals, figure_influences
 from psycheck.statistics.symptom_figures import mean_error, mean_figure, status_errors
 from psycheck.symptoms.reader import UNCERTAIN, SymptomModel
 from psycheck.training.symptom_models import subsets

@@ -56,7 +56,7 @@ class Results:
     def scores(self) -> pl.DataFrame:
         """The score of each annotated text: model, corpus, id, label, target, score, decided."""
         predictions = self._table("predictions", "performance")
-        return predictions.drop("unit", strict=False)
+        return predictions.drop("unit", "copy", strict=False)
 
     def failures(
         self,

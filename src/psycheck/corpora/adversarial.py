@@ -16,10 +16,11 @@ from psycheck.core.finding import Interval
 from psycheck.corpora.showable_words import MayShow, anything
 from psycheck.corpora.vocabulary import Telling, counted, shown, sides_of
 from psycheck.statistics import classification as measure
-from psycheck.statistics.classification import BoolArray, Confusion, classification_intervals
+from psycheck.statistics.classification import BoolArray, Confusion
 from psycheck.statistics.clustered import Clusters
-from psycheck.statistics.distance import Sides, jackknife
 from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.label_intervals import classification_intervals
+from psycheck.statistics.sides import Sides, jackknife
 from psycheck.text.words import WORD, plain_text
 
 FOLDS = 5

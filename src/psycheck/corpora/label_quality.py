@@ -14,9 +14,10 @@ from psycheck.corpora.adversarial import cross_scores, fold_groups
 from psycheck.corpora.leaks import split_of
 from psycheck.corpora.suspicious_figures import LIMITS, Sign, both_classes, enough, ids_at, share, share_sign
 from psycheck.statistics import clustered
-from psycheck.statistics.classification import BoolArray, auc, auc_influence, classification_intervals
+from psycheck.statistics.classification import BoolArray, auc, auc_influence
 from psycheck.statistics.clustered import Clusters
-from psycheck.statistics.distance import Figure
+from psycheck.statistics.label_intervals import classification_intervals
+from psycheck.statistics.sides import Figure
 
 
 def imbalance(corpus: Corpus, label: str) -> Iterator[Sign]:

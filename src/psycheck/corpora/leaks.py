@@ -11,7 +11,7 @@ from psycheck.corpora.near_duplicates import near_duplicates
 from psycheck.corpora.suspicious_figures import Sign, both_classes, enough, share_sign
 from psycheck.statistics import clustered
 from psycheck.statistics.clustered import Clusters
-from psycheck.statistics.distance import Figure
+from psycheck.statistics.sides import Figure
 from psycheck.text.words import WORD
 
 SplitsByKey = dict[str | None, set[str]]

@@ -20,10 +20,10 @@ from psycheck.corpora.vocabulary import (
     telling_words,
     unknown_share,
 )
-from psycheck.statistics import distance
+from psycheck.statistics import distance, mmd
 from psycheck.statistics.clustered import FEWEST as FEWEST_CLUSTERS
-from psycheck.statistics.distance import FEWEST as FEWEST_UNITS
-from psycheck.statistics.distance import Figure, Sides
+from psycheck.statistics.sides import FEWEST as FEWEST_UNITS
+from psycheck.statistics.sides import Figure, Sides
 
 AUDIT = "compare"
 WASSERSTEIN = "wasserstein"
@@ -174,15 +174,15 @@ def vector_findings(
         where=where,
     )
 
-    test = distance.mmd_test(*clouds, sides=sides, permutations=permutations, seed=seed)
-    mmd = Figure(
+    test = mmd.mmd_test(*clouds, sides=sides, permutations=permutations, seed=seed)
+    discrepancy = Figure(
         value=test.value,
         interval=test.interval,
         n=n,
     )
     yield finding_of(
         measure="mmd2",
-        figure=mmd,
+        figure=discrepancy,
         where=where,
         counts=counts,
     )
@@ -191,7 +191,7 @@ def vector_findings(
     yield bare_finding("mmd2_biased", test.biased, counts=counts)
 
     # With the bandwidth of the test, so that the figures can be compared.
-    mean, median = distance.pair_mmd(
+    mean, median = mmd.pair_mmd(
         *clouds,
         bandwidth=test.bandwidth,
         sides=sides,

@@ -12,9 +12,10 @@ from psycheck.corpora.remedies import even_lengths, without_word
 from psycheck.corpora.showable_words import FEWEST, Words, showable, showable_beginning, word_table
 from psycheck.corpora.suspicious_figures import LIMITS, TABLE, Sign, both_classes, enough, share
 from psycheck.statistics import clustered
-from psycheck.statistics.classification import BoolArray, auc, classification_intervals
+from psycheck.statistics.classification import BoolArray, auc
 from psycheck.statistics.clustered import Clusters
-from psycheck.statistics.distance import Figure
+from psycheck.statistics.label_intervals import classification_intervals
+from psycheck.statistics.sides import Figure
 
 
 def word_and_length(words: Words, label: str, *, show: bool) -> Iterator[Sign]:

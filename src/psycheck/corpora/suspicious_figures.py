@@ -15,7 +15,7 @@ from psycheck.core.corpus import Corpus
 from psycheck.statistics import clustered
 from psycheck.statistics.classification import BoolArray, classes
 from psycheck.statistics.clustered import Clusters
-from psycheck.statistics.distance import Figure
+from psycheck.statistics.sides import Figure
 
 TABLE: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("cautions.toml").read_text("utf-8"))
 LIMITS: Mapping[str, Any] = TABLE["limits"]

@@ -22,8 +22,8 @@ from psycheck.corpora.showable_words import FEWEST, MayShow, anything
 from psycheck.statistics import distance
 from psycheck.statistics.classification import BoolArray
 from psycheck.statistics.clustered import Clusters, mean_interval, median_interval, skewed_interval
-from psycheck.statistics.distance import Figure, Sides
 from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.sides import Figure, Sides, jackknife
 from psycheck.text.words import WORD, words_of
 
 CHUNK = 1_000  # words over which variety is measured, so that corpora of any size can be compared
@@ -160,7 +160,7 @@ def divergence(
         return distance.jensen_shannon(first_kept @ table, second_kept @ table)
 
     value = distance.jensen_shannon(first_total, second_total)
-    interval = distance.jackknife(
+    interval = jackknife(
         value=value,
         measure=divergence_of_texts,
         sides=sides,

@@ -20,7 +20,7 @@ from psycheck.models.fingerprint import file_hash, hashed
 from psycheck.models.hf import HfEncoder
 from psycheck.models.opening import open_encoder
 from psycheck.models.options import ModelOptions, Text
-from psycheck.models.sklearn_file import BATCH, SklearnOptions, load_pipeline
+from psycheck.models.sklearn_file import BATCH, SklearnOptions, load_estimator
 from psycheck.models.training_card import with_card
 from psycheck.models.window import characters_read
 
@@ -116,7 +116,7 @@ def open_learner(target: str, options: LearnerOptions) -> LearnerModel:
         settings: dict[str, Any] = json.loads((folder / LEARNER_FILE).read_text("utf-8"))
         saved_labels = tuple(settings["labels"])
         slopes = tuple(settings["slopes"])
-        classifiers = tuple(load_pipeline(folder / CLASSIFIERS_FILE, SklearnOptions()))
+        classifiers = tuple(load_estimator(folder / CLASSIFIERS_FILE, SklearnOptions()))
         if not len(classifiers) == len(slopes) == len(saved_labels):
             raise ValueError("labels and classifiers differ in number")
 

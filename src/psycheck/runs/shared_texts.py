@@ -7,15 +7,15 @@ import numpy as np
 import polars as pl
 
 from psycheck.audits.differences import Answered
+from psycheck.audits.performance import stored_clusters
 from psycheck.core.errors import BadInput, counted, nearest
 from psycheck.core.run import Run
 from psycheck.corpora.opening import CorpusLike
 from psycheck.runs.reopened_corpus import corpus_of
 from psycheck.statistics.classification import firm
-from psycheck.statistics.clustered import Clusters
 
 _KEYS = ("corpus", "label", "model")
-_COMPARED = (*_KEYS, "id", "target", "score", "decided", "unit")
+_COMPARED = (*_KEYS, "id", "target", "score", "decided", "unit", "copy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,13 @@ def source_of(name: str, run: Run) -> Source:
             f"independent, and scores of at least {threshold:g} as 1"
         )
 
+    if "copy" not in predictions.columns:  # older folders
+        predictions = predictions.with_columns(copy=pl.lit(None))
+
     # Another version may have written other types, and tables of two runs are put together later.
     predictions = predictions.with_columns(
         pl.col(_KEYS).cast(pl.String),
-        pl.col("unit").cast(pl.Int64),
+        pl.col("unit", "copy").cast(pl.Int64),
     )
     return Source(
         name=name,
@@ -227,7 +230,7 @@ def _ids_and_texts(source: Source, corpus: str, corpora: Sequence[CorpusLike]) -
 def _answered(corpus: str, label: str, models: Sequence[str], rows: pl.DataFrame) -> Answered:
     """The answers about one label, on the texts that every model was asked about."""
     tables = [rows.filter(pl.col("model") == model) for model in models]
-    texts = tables[0].select("id", "target", "unit")
+    texts = tables[0].select("id", "target", "unit", "copy")
     for table in tables[1:]:
         texts = texts.join(
             table.select("id"),
@@ -256,7 +259,7 @@ def _answered(corpus: str, label: str, models: Sequence[str], rows: pl.DataFrame
         gold=_gold(texts["target"]),
         scores=_columns(aligned, "score"),
         decided=_columns(aligned, "decided"),
-        clusters=Clusters.of(texts["unit"].to_numpy()),
+        clusters=stored_clusters(texts),
     )
 
 

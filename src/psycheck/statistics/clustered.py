@@ -309,8 +309,6 @@ def difference_interval(
 ) -> Interval:
     """The interval of one proportion minus another, each (above, below) as in `ratio_interval`, all (n,).
 
-    With `among` several differences, all their intervals hold together in 95 %.
-
     Two groups are counted in different texts (below is 0 elsewhere); clusters may reach into both. Two
     wordings are counted in the same texts: the share that the first alone has minus the share that the second
     alone has, which leaves a width where no text differs. With `among` differences, all hold together.
@@ -333,12 +331,7 @@ def difference_interval(
         values.append(value)
         influences.append((top - value * bottom) / total)
         ends.append(
-            ratio_interval(
-                above=top,
-                below=bottom,
-                clusters=clusters,
-                among=among,
-            )
+            ratio_interval(top, bottom, clusters, among=among),
         )
     # Newcombe's limits can leave the range of a difference of two rates.
     low, high = combined_interval(

@@ -1,7 +1,7 @@
 """Figures over several labels at once, as ANGST 5.2 reports them, with their intervals.
 
 Annotations and predictions are (n, k); `is_known` marks where both are known. A label weighs as many texts as
-are annotated 1 with it. An undefined value is NaN with a flag for the reason (`measures.classification`).
+are annotated 1 with it. An undefined value is NaN with a flag for the reason (`statistics.classification`).
 """
 
 from collections.abc import Sequence
@@ -10,16 +10,10 @@ from itertools import compress
 
 import numpy as np
 
-from psycheck.statistics.classification import (
-    F1,
-    BoolArray,
-    FloatArray,
-    Measured,
-    firm,
-    gold,
-)
+from psycheck.statistics.classification import BoolArray, FloatArray, Measured, firm, gold
 from psycheck.statistics.clustered import Clusters, figure_interval, ratio_interval
 from psycheck.statistics.intervals import UNKNOWN, Interval
+from psycheck.statistics.label_intervals import F1
 
 NONE = "none"
 JOINT = " + "
@@ -32,10 +26,14 @@ Figures = dict[str, tuple[Measured, int, Interval]]
 
 @dataclass(frozen=True, slots=True)
 class LabelMean:
-    """A mean over labels, the influence of each text on it, (n,), and flags for how to read it."""
+    """A mean over labels, the influence of each text on it, (n,), and flags for how to read it.
+
+    `is_counted` (n,) marks the texts that it rests on: a precision on those that are called.
+    """
 
     value: float
     influence: FloatArray
+    is_counted: BoolArray
     flags: tuple[str, ...]
 
 
@@ -146,7 +144,8 @@ def _over_labels(
             interval = figure_interval(
                 value=mean.value,
                 influence=mean.influence,
-                counted=clusters,
+                # Where every text of these is right the figure is 1, however many others there are.
+                counted=clusters.at(mean.is_counted),
                 clusters=clusters,
             )
         figures[f"{name}_across_labels"] = Measured(mean.value, mean.flags), number, interval
@@ -174,7 +173,12 @@ def _macro_f1(
 ) -> LabelMean:
     """The mean F1 of the labels, each of which counts the same, from marks (n, k)."""
     values, influences = _f1_of_labels(yes, called, is_wrong)
-    return LabelMean(float(values.mean()), influences.mean(axis=1), flags)
+    return LabelMean(
+        value=float(values.mean()),
+        influence=influences.mean(axis=1),
+        is_counted=_marked(yes + called),
+        flags=flags,
+    )
 
 
 def _weighted_f1(
@@ -186,7 +190,12 @@ def _weighted_f1(
     """The mean F1 of the labels, weighted by their positive texts, from marks (n, k)."""
     values, influences = _f1_of_labels(yes, called, is_wrong)
     mean, influence = _weighted(values, influences, yes)
-    return LabelMean(mean, influence, flags)
+    return LabelMean(
+        value=mean,
+        influence=influence,
+        is_counted=_marked(yes + called),
+        flags=flags,
+    )
 
 
 def _weighted_share(
@@ -199,12 +208,28 @@ def _weighted_share(
     totals = counted.sum(axis=0)
     # The precision of a label that is never called is 0 / 0, and a mean without it would flatter the model.
     if not totals.all():
-        return LabelMean(np.nan, np.zeros(len(yes)), (*flags, "no_predicted_positive"))
+        return LabelMean(
+            value=np.nan,
+            influence=np.zeros(len(yes)),
+            is_counted=_marked(counted),
+            flags=(*flags, "no_predicted_positive"),
+        )
     hits = yes * called
     values = hits.sum(axis=0) / totals
     influences = (hits - values * counted) / totals
     mean, influence = _weighted(values, influences, yes)
-    return LabelMean(mean, influence, flags)
+    return LabelMean(
+        value=mean,
+        influence=influence,
+        is_counted=_marked(counted),
+        flags=flags,
+    )
+
+
+def _marked(marks: FloatArray) -> BoolArray:
+    """Which texts have a mark for any label, (n,), from marks (n, k)."""
+    is_marked: BoolArray = (marks > 0).any(axis=1)
+    return is_marked
 
 
 def _weighted(

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from psycheck.statistics.clustered import FEWEST, Clusters, figure_interval
+from psycheck.statistics.clustered import FEWEST, Clusters, figure_interval, skewed_interval
 from psycheck.statistics.intervals import UNKNOWN, Interval
 
 FloatArray = NDArray[np.float64]
@@ -23,7 +23,6 @@ DRAWS = 2_000  # of a bootstrap
 FEWEST_RATINGS = 2  # of a text: fewer make no pair that could agree
 # Texts with a rating that is not the commonest: with fewer, the bootstrap covers less than it says.
 RARER = 20
-FEWEST_OF_SEVERAL = 60  # clusters of several texts: with fewer, the bootstrap covers 89 to 90.5 %
 _TAIL = 2.5  # per cent
 
 
@@ -99,7 +98,7 @@ def _tallied(votes: ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One figure of agreement with its bootstrap interval, and the texts with two ratings or more."""
+    """One figure of agreement with its interval, and the texts with two ratings or more."""
 
     value: float
     interval: Interval
@@ -213,7 +212,10 @@ def _agreement(
     figure: Figure,
     clusters: Clusters | None,
 ) -> Agreement:
-    """A figure and its interval: percentiles over draws of clusters with replacement."""
+    """A figure and its interval: percentiles over draws of texts, or by leaving clusters out.
+
+    Of clusters of several texts the percentiles cover too little where few clusters weigh most.
+    """
     array = np.asarray(ratings, np.float64)
     is_paired = (~np.isnan(array)).sum(axis=1) >= FEWEST_RATINGS
     if not is_paired.any():
@@ -224,12 +226,32 @@ def _agreement(
     total = rated.terms.sum(axis=0, keepdims=True)
     value = float(figure(total, rated.values)[0])
     units = Clusters.single(n) if clusters is None else clusters.at(is_paired)
-    if math.isnan(value) or not _can_be_resampled(rated, units):
+    if math.isnan(value) or not _has_enough(rated, units):
         return Agreement(value, UNKNOWN, n)
 
-    drawn = _resampled(rated.terms, units)
+    if not units.whole:
+        return Agreement(value, _interval_of_clusters(value, rated, figure, units), n)
+    drawn = _resampled(rated.terms)
     low, high = np.nanpercentile(figure(drawn, rated.values), (_TAIL, 100 - _TAIL))
     return Agreement(value, (float(low), float(high)), n)
+
+
+def _interval_of_clusters(
+    value: float,
+    rated: RatedTexts,
+    figure: Figure,
+    units: Clusters,
+) -> Interval:
+    """The interval of a figure from leaving out each cluster once (Student's and Hall's, the wider)."""
+    sums = np.column_stack([units.sums(column) for column in rated.terms.T])
+    values = figure(sums.sum(axis=0) - sums, rated.values)
+    count = units.count
+    # The interval divides by the weight of the remaining clusters, as leaving one out has done already.
+    influence = (values.mean() - values) * (1 - 1 / count)
+    low, high = skewed_interval(value, influence, Clusters.single(count))
+    if math.isnan(low):
+        return UNKNOWN
+    return low, min(high, 1.0)
 
 
 def _rated_texts(ratings: FloatArray, is_paired: BoolArray) -> RatedTexts:
@@ -254,10 +276,9 @@ def _rated_texts(ratings: FloatArray, is_paired: BoolArray) -> RatedTexts:
     return RatedTexts(values, counts, terms)
 
 
-def _can_be_resampled(rated: RatedTexts, units: Clusters) -> bool:
-    """Whether there are enough clusters, and enough texts with a rarer rating, for the bootstrap to cover."""
-    fewest = FEWEST if units.whole else FEWEST_OF_SEVERAL
-    if units.count < fewest:
+def _has_enough(rated: RatedTexts, units: Clusters) -> bool:
+    """Whether there are enough clusters, and enough texts with a rarer rating, for an interval to cover."""
+    if units.count < FEWEST:
         return False
     commonest = rated.counts.sum(axis=0).argmax()
     rarer_counts = np.delete(rated.counts, commonest, axis=1)
@@ -265,13 +286,11 @@ def _can_be_resampled(rated: RatedTexts, units: Clusters) -> bool:
     return int(has_rarer.sum()) >= RARER
 
 
-def _resampled(terms: FloatArray, units: Clusters) -> FloatArray:
-    """The sums of `DRAWS` draws of clusters with replacement, (draws, sums), from terms (n, sums)."""
-    if not units.whole:
-        terms = np.column_stack([units.sums(column) for column in terms.T])
+def _resampled(terms: FloatArray) -> FloatArray:
+    """The sums of `DRAWS` draws of texts with replacement, (draws, sums), from terms (n, sums)."""
     # Only how often each kind of text is drawn matters; rounding makes texts of one kind equal.
     kinds, frequencies = np.unique(terms.round(9), axis=0, return_counts=True)
     random = np.random.default_rng(0)
-    draws = random.multinomial(units.count, frequencies / units.count, DRAWS)
+    draws = random.multinomial(len(terms), frequencies / len(terms), DRAWS)
     drawn: FloatArray = draws @ kinds
     return drawn

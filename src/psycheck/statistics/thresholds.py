@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from psycheck.statistics.classification import (
-    BoolArray,
-    FloatArray,
-    gold,
-    usable,
-)
+from psycheck.statistics.classification import BoolArray, FloatArray, gold, usable
 
 
 def best_threshold(targets: FloatArray, scores: FloatArray) -> float:

@@ -10,17 +10,9 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
-from psycheck.statistics.classification import (
-    BoolArray,
-    FloatArray,
-    auc_influence,
-    equal_class_weights,
-    gold,
-    rarer_class,
-    usable,
-)
+from psycheck.statistics.classification import BoolArray, FloatArray, auc_influence, gold, usable
 from psycheck.statistics.clustered import (
     FEWEST,
     Clusters,
@@ -29,7 +21,9 @@ from psycheck.statistics.clustered import (
     ratio_interval,
     variance,
 )
+from psycheck.statistics.distributions import fisher_p
 from psycheck.statistics.intervals import UNKNOWN, Interval
+from psycheck.statistics.label_intervals import equal_class_weights, rarer_class
 from psycheck.statistics.significance import mann_whitney
 
 # docs/benchmarks/intervals.md has the error rates of these two limits: decisions of which 95 % or more are
@@ -236,7 +230,7 @@ def balanced_accuracy_against_chance(
         misses = int(positive.sum()) - hits
         correct_rejections = int((~positive).sum()) - false_alarms
         table = np.array([[hits, misses], [false_alarms, correct_rejections]])
-        p = float(stats.fisher_exact(table).pvalue)
+        p = fisher_p(table)
     else:
         # Of decisions in place of scores the AUC is the balanced accuracy.
         influence = auc_influence(positive, called.astype(np.float64))[1]

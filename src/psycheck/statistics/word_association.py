@@ -19,11 +19,10 @@ from psycheck.statistics.clustered import (
     mean_interval,
     skewed_interval,
 )
-from psycheck.statistics.intervals import UNKNOWN, Interval, percentiles
+from psycheck.statistics.intervals import UNKNOWN, Interval
 
 Centring = Literal["pairs", "differences"]
-LISTS = 10_000
-BLOCK = 5_000_000  # similarities at once
+PARTITIONS = 10_000
 TIE = 1e-12  # values that differ by no more are equal up to rounding
 
 
@@ -38,16 +37,6 @@ class Axis:
     vector: FloatArray
     shares: FloatArray
     agreeing: int
-
-
-@dataclass(frozen=True, slots=True)
-class ListTest:
-    """A mean over a list against random lists of equal size: p, and the mean and 95 % range of the latter."""
-
-    p: float
-    chance: float
-    spread: Interval
-    lists: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,70 +165,6 @@ def words_interval(values: FloatArray) -> Interval:
     return mean_interval(values, Clusters.single(len(values)))
 
 
-def neighbourhoods(
-    pool: FloatArray,
-    size: int,
-    *,
-    lists: int = LISTS,
-    seed: int = 0,
-) -> IntArray:
-    """Random topics, (k, size): a random word of a pool, (m, d), and its nearest neighbours, by index.
-
-    The words of a topic resemble each other, so their mean varies far more than that of unrelated words. No
-    word is the seed of two lists: there are at most m of them. A topic takes up to half of a small pool.
-    """
-    units = unit(pool).astype(np.float32)
-    word_count = len(units)
-    seeds = np.random.default_rng(seed).permutation(word_count)[:lists]
-    size = max(1, min(size, word_count // 2))
-    # Similarities are computed for as many seeds at once as fit into memory.
-    step = max(1, BLOCK // max(word_count, 1))
-
-    topics = [np.empty((0, size), np.intp)]
-    for start in range(0, len(seeds), step):
-        block = seeds[start : start + step]
-        similarities = units[block] @ units.T
-        # A partition and no sort: the order within a topic does not matter, and there are 10,000 of them.
-        nearest = np.argpartition(-similarities, size - 1, axis=1)[:, :size]
-        topics.append(nearest)
-    return np.concatenate(topics)
-
-
-def list_test(
-    measured: float,
-    drawn: FloatArray,
-    *,
-    two_sided: bool = False,
-) -> ListTest:
-    """The mean of a list against the means of random lists, (k,).
-
-    One-sided asks how often a random list reaches the mean, two-sided how often one lies as far from the mean
-    of the random lists.
-    """
-    lists = len(drawn)
-    if not lists:
-        return ListTest(
-            p=math.nan,
-            chance=math.nan,
-            spread=UNKNOWN,
-            lists=0,
-        )
-    chance = float(drawn.mean())
-    # A difference within rounding is a tie, and a tie counts as reached.
-    if two_sided:
-        is_reached = np.abs(drawn - chance) >= abs(measured - chance) - TIE
-    else:
-        is_reached = drawn >= measured - TIE
-    # The measured list is itself one that might have been drawn, so that p is never 0.
-    p = (1 + int(is_reached.sum())) / (1 + lists)
-    return ListTest(
-        p=p,
-        chance=chance,
-        spread=percentiles(drawn),
-        lists=lists,
-    )
-
-
 def associations(
     words: FloatArray,
     first: FloatArray,
@@ -261,7 +186,7 @@ def weat(
     a: FloatArray,
     b: FloatArray,
     *,
-    permutations: int = LISTS,
+    permutations: int = PARTITIONS,
     seed: int = 0,
 ) -> Weat:
     """WEAT of targets x, y and attributes a, b (Caliskan et al. 2017); SEAT where vectors are contextual.

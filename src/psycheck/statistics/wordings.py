@@ -4,13 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from psycheck.statistics.classification import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    firm,
-    gold,
-)
+from psycheck.statistics.classification import BoolArray, FloatArray, IntArray, firm, gold
 from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.intervals import UNKNOWN, Interval
 

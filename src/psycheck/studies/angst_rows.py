@@ -21,6 +21,7 @@ from psycheck.statistics import classification as measure
 from psycheck.statistics.classification import FloatArray
 from psycheck.statistics.clustered import Clusters, ratio_interval
 from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.statistics.multilabel import combinations
 
 # The measures of an audit that the tables of the paper have.
@@ -146,7 +147,7 @@ def _class_figures(
 ) -> Iterator[Finding]:
     """Precision, recall and F1 of one class against all other texts, targets and decisions (n,)."""
     table = measure.confusion(targets, decided)
-    intervals = measure.classification_intervals(targets, decided, clusters)
+    intervals = classification_intervals(targets, decided, clusters)
     counts = {
         "annotated": table.positive,
         "predicted": table.tp + table.fp,

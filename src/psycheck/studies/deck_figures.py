@@ -8,7 +8,7 @@ from psycheck.report.studies.deck_tables import HALF
 from psycheck.statistics import classification as measures
 from psycheck.statistics.calibration import brier
 from psycheck.statistics.classification import usable
-from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals
 
 _OF_DECISIONS = {
     "precision": measures.precision,
@@ -24,10 +24,9 @@ def table_figures(arms: Sequence[ArmResult]) -> list[Finding]:
     for arm in arms:
         for row in arm.rows:
             n = int(usable(row.targets, row.scores).sum())
-            clusters = Clusters.of(row.units)
             table = measures.confusion(row.targets, row.scores)
-            intervals = measures.classification_intervals(row.targets, row.scores, clusters)
-            counts = {**asdict(table), "units": clusters.count}
+            intervals = classification_intervals(row.targets, row.scores, row.clusters)
+            counts = {**asdict(table), "units": row.clusters.count}
             estimates = {name: measure(table) for name, measure in _OF_DECISIONS.items()}
             for name, estimate in estimates.items():
                 findings.append(

@@ -17,7 +17,9 @@ from psycheck.report.studies.gender_tables import EXPERIMENTS
 from psycheck.statistics import classification as measures
 from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.statistics.clustered import Clusters, change_interval, effective_share, ratio_interval
-from psycheck.statistics.group_rates import Difference, Rate, fnr_ratio, paired_difference
+from psycheck.statistics.group_rates import Difference, Rate, paired_difference
+from psycheck.statistics.label_intervals import classification_intervals, figure_influences
+from psycheck.statistics.miss_ratio import fnr_ratio
 from psycheck.studies.gender_texts import FEMALE, MALE
 
 AUDIT = "gender"
@@ -91,7 +93,7 @@ def _macro_f1(row: Decided) -> Finding:
     targets, decided = _both_wordings(row)
     table = measures.confusion(targets, decided)
     estimate = measures.macro_f1(table)
-    intervals = measures.classification_intervals(targets, decided, _doubled(row.clusters))
+    intervals = classification_intervals(targets, decided, _doubled(row.clusters))
     return measured(
         "macro_f1",
         estimate.value,
@@ -204,8 +206,8 @@ def changes(row: Decided, original: Decided) -> list[Finding]:
     counts = {"flipped_before": int(original.flipped.sum()), "flipped": int(row.flipped.sum())}
 
     # The texts are the same, so their influences are subtracted one by one: what both get wrong cancels out.
-    macro_f1, influence = measures.figure_influences(*_both_wordings(row), 0.5)["macro_f1"]
-    before, influence_before = measures.figure_influences(*_both_wordings(original), 0.5)["macro_f1"]
+    macro_f1, influence = figure_influences(*_both_wordings(row), 0.5)["macro_f1"]
+    before, influence_before = figure_influences(*_both_wordings(original), 0.5)["macro_f1"]
     influence_of_change = influence - influence_before
     interval = change_interval(before, macro_f1, influence_of_change, _doubled(clusters))
     return [

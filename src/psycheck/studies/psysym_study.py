@@ -43,6 +43,7 @@ from psycheck.report.studies.psysym_tables import ALL, CONTROLS, DETECTION, EACH
 from psycheck.statistics import classification as measures
 from psycheck.statistics.classification import FloatArray
 from psycheck.statistics.clustered import Clusters
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.statistics.multilabel import label_figures
 from psycheck.studies.psysym_retrieval import retrieval_figures
 
@@ -388,7 +389,7 @@ def conditions(test: Corpus, scores: FloatArray, where: dict[str, str]) -> Itera
     for column, label in enumerate(test.labels):
         label_targets = targets[:, column]
         label_scores = scores[:, column]
-        intervals = measures.classification_intervals(label_targets, label_scores, clusters)
+        intervals = classification_intervals(label_targets, label_scores, clusters)
         values = {
             "f1": measures.f1(measures.confusion(label_targets, label_scores)).value,
             "auc": measures.auc(label_targets, label_scores).value,

@@ -20,12 +20,13 @@ from psycheck.core.model import Model
 from psycheck.report.sections import grouped
 from psycheck.report.studies.deck_tables import DEV, HALF
 from psycheck.statistics import classification as measures
-from psycheck.statistics.classification import BoolArray, FloatArray, IntArray, gold, usable
+from psycheck.statistics.classification import BoolArray, FloatArray, gold, usable
 from psycheck.statistics.cluster_tests import paired_p
 from psycheck.statistics.clustered import Clusters, change_interval
 from psycheck.statistics.group_rates import paired_difference
+from psycheck.statistics.label_intervals import classification_intervals, figure_influences
 from psycheck.statistics.significance import mcnemar
-from psycheck.training.check_changes import PLAIN, Passed, rate_changes
+from psycheck.training.check_changes import PLAIN, Passed, Texts, rate_changes
 
 RANKING = "ranking"
 DECISIONS = (HALF, DEV)
@@ -52,8 +53,8 @@ FAMILY = ("decision", "versus", "against")
 class Scored:
     """One model on one test: targets and scores (n,), NaN where unknown; `threshold` was chosen on dev.
 
-    `units` says which texts belong together, (n,): those of one author, or copies (`Corpus.units`). `arm`
-    names how it was trained ("plain", "augmented" …), `model` what was trained.
+    `clusters` says which texts belong together: those of one author, and copies. `arm` names how it was
+    trained ("plain", "augmented" …), `model` what was trained.
     """
 
     audit: str
@@ -66,12 +67,12 @@ class Scored:
     threshold: float
     targets: FloatArray
     scores: FloatArray
-    units: IntArray
+    clusters: Clusters
 
     @property
     def annotated(self) -> Clusters:
         """The clusters of the annotated texts."""
-        return Clusters.of(self.units[~np.isnan(self.targets)])
+        return self.clusters.at(~np.isnan(self.targets))
 
     def at(self, decision: str) -> float:
         """The threshold of a decision."""
@@ -156,8 +157,7 @@ def compare_arms(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:
     for arm in arms:
         for (suite, check), passed_texts in arm.passed.items():
             passed[arm.arm, str(arm.seed), suite, check] = passed_texts
-    units = dict(zip(probe.ids, probe.units().tolist(), strict=True))
-    findings += rate_changes(rates, passed, units)
+    findings += rate_changes(rates, passed, Texts.of(probe))
     return findings
 
 
@@ -275,13 +275,13 @@ def figures(row: Scored) -> list[Finding]:
     """F1, macro-F1 and accuracy at both decisions, AUC, and the threshold itself, each with its interval."""
     has_answer = usable(row.targets, row.scores)
     n = int(has_answer.sum())
-    clusters = Clusters.of(row.units)
+    clusters = row.clusters
 
     findings = []
     for decision in DECISIONS:
         threshold = row.at(decision)
         table = measures.confusion(row.targets, row.scores, threshold)
-        intervals = measures.classification_intervals(row.targets, row.scores, clusters, threshold)
+        intervals = classification_intervals(row.targets, row.scores, clusters, threshold)
         counts = {**asdict(table), "units": clusters.count}
         for name, measure in MEASURES.items():
             estimate = measure(table)
@@ -372,7 +372,7 @@ def differences(pairs: Sequence[tuple[Scored, Scored]]) -> list[Finding]:
     seeds. `seeds` counts the pairs, of which `up` went up.
     """
     first, second = pairs[0]
-    clusters = Clusters.of(first.units)
+    clusters = first.clusters
     has_answer = usable(first.targets, first.scores)
     n = int(has_answer.sum())
     rows_before = [before for before, _ in pairs]
@@ -417,7 +417,7 @@ def _influences(rows: Sequence[Scored], measure: str, decision: str) -> tuple[Fl
     values = []
     influences = []
     for row in rows:
-        influences_of = measures.figure_influences(row.targets, row.scores, row.at(decision))
+        influences_of = figure_influences(row.targets, row.scores, row.at(decision))
         value, influence = influences_of[measure]
         values.append(value)
         influences.append(influence)

@@ -27,6 +27,7 @@ from psycheck.models.opening import open_model
 from psycheck.report.studies.improve_tables import GROUNDED, TRAINED_ON
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.statistics.classification import firm
+from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.thresholds import best_threshold
 from psycheck.training.arm_figures import ArmResult, Scored
 from psycheck.training.augment import Augmented
@@ -297,7 +298,7 @@ def _score_arm(experiment: Experiment, recipe: Recipe, arm: str, model: Model) -
             threshold=threshold,
             targets=firm(test.targets([label])[:, 0]),
             scores=scores,
-            units=test.units(),
+            clusters=Clusters.of(test.units(), test.copies()),
         )
         rows.append(row)
     return tuple(rows)

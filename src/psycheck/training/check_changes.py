@@ -1,8 +1,12 @@
 """How far an arm moved the pass rates of checks against the plain model, on the texts that both judged."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from psycheck.audits.figures import measured
+from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.report.sections import by, grouped
 from psycheck.report.studies.improve_tables import TRAINED_ON
@@ -16,7 +20,30 @@ PLAIN = "plain"
 RATE = "sentence_check_pass_rate"
 
 
-def rate_changes(rates: Sequence[Finding], passed: Passed, units: Mapping[str, int]) -> list[Finding]:
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The place of each text by its id, and which texts belong together."""
+
+    places: Mapping[str, int]
+    clusters: Clusters
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "Texts":
+        """The texts of a corpus: those of one author, and copies, belong together."""
+        places = {text_id: place for place, text_id in enumerate(corpus.ids)}
+        return cls(places, Clusters.of(corpus.units(), corpus.copies()))
+
+    def clusters_of(self, text_ids: Sequence[str]) -> Clusters:
+        """The clusters of cases by the ids of their texts; a text may have several cases."""
+        rows = [self.places[text_id] for text_id in text_ids]
+        return self.clusters.at(np.array(rows, np.intp))
+
+
+def rate_changes(
+    rates: Sequence[Finding],
+    passed: Passed,
+    texts: Texts,
+) -> list[Finding]:
     """How far the pass rate of each check, and of each symptom and polarity, moved; seeds are pooled.
 
     A case is one text with one check and seed, as both arms judged it: `counts` has passed and n before and
@@ -36,12 +63,12 @@ def rate_changes(rates: Sequence[Finding], passed: Passed, units: Mapping[str, i
         arm_names.pop(PLAIN, None)
         for arm in arm_names:
             for check_rates in checks.values():
-                changes += _rate_change(check_rates, passed, units, arm, "check")
+                changes += _rate_change(check_rates, passed, texts, arm, "check")
 
             learned_checks = _learned_checks(suite_rates, arm)
             for symptom_rates in symptoms.values():
                 unseen = [rate for rate in symptom_rates if rate.where["check"] not in learned_checks]
-                changes += _rate_change(unseen, passed, units, arm, "symptom")
+                changes += _rate_change(unseen, passed, texts, arm, "symptom")
     return changes
 
 
@@ -54,11 +81,11 @@ def _learned_checks(rates: Sequence[Finding], arm: str) -> set[str]:
 def _rate_change(
     rates: Sequence[Finding],
     passed: Passed,
-    units: Mapping[str, int],
+    texts: Texts,
     arm: str,
     level: str,
 ) -> list[Finding]:
-    """The change over the cases that both arms judged; `units` says which texts belong together.
+    """The change over the cases that both arms judged.
 
     All checks and seeds use the same texts, so pooling them gives no more texts: cases are clustered.
     """
@@ -68,7 +95,7 @@ def _rate_change(
     if not n:
         return []
 
-    clusters = Clusters.of([units[text_id] for text_id in text_ids])
+    clusters = texts.clusters_of(text_ids)
     difference = paired_difference(after, before, clusters)
     counts = {
         "passed_before": sum(before),

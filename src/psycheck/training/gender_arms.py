@@ -16,13 +16,12 @@ from psycheck.core.finding import Finding
 from psycheck.core.model import Model
 from psycheck.report.studies.deck_tables import DEV, HALF
 from psycheck.scoring.answers import answers
-from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.group_rates import Rate, paired_difference
 from psycheck.text.gender.edits import Scope
 from psycheck.training.arm_figures import ArmResult, Scored
 from psycheck.training.arms import BETTER, CONTROL, Experiment, run_arm
 from psycheck.training.augment import PRONOUNS, Augmented, with_swapped
-from psycheck.training.check_changes import PLAIN
+from psycheck.training.check_changes import PLAIN, Texts
 from psycheck.training.parts import dev_name, dev_rows
 from psycheck.training.recipe import Recipe
 
@@ -189,8 +188,8 @@ def _flip_rate_change(before: Flips, after: Flips, row: Scored, test: Corpus) ->
     flipped_after = [after[text_id] for text_id in shared_ids]
 
     # Pairs of one author flip together: they are no independent evidence.
-    unit_of_text = dict(zip(test.ids, row.units.tolist(), strict=True))
-    clusters = Clusters.of([unit_of_text[text_id] for text_id in shared_ids])
+    texts = Texts({text_id: place for place, text_id in enumerate(test.ids)}, row.clusters)
+    clusters = texts.clusters_of(shared_ids)
 
     difference = paired_difference(flipped_after, flipped_before, clusters)
     return measured(

@@ -14,6 +14,7 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.item import digest_of
+from psycheck.corpora.fixed_order import in_fixed_order
 from psycheck.corpora.split import split_corpus
 from psycheck.statistics.classification import firm, gold
 from psycheck.training.recipe import Recipe
@@ -84,11 +85,12 @@ class Fitted:
 def parts_of(corpus: Data, recipe: Recipe) -> Parts:
     """Train and dev of a corpus (by its split column) or of a pair; refuses what cannot be learned."""
     if isinstance(corpus, tuple):
-        train, dev = corpus
+        train, dev = map(in_fixed_order, corpus)
         name = train.name
         both = f"{train.fingerprint()} {dev.fingerprint()}"
         fingerprint = blake2b(both.encode(), digest_size=16).hexdigest()
     else:
+        corpus = in_fixed_order(corpus)
         name = corpus.name
         fingerprint = corpus.fingerprint()
         train, dev = cut(corpus, recipe)

@@ -16,14 +16,19 @@ from psycheck.core.errors import BadInput
 from psycheck.core.finding import Finding
 from psycheck.statistics import word_association as association
 from psycheck.statistics.intervals import Interval
+from psycheck.statistics.random_topics import (
+    LISTS,
+    ListTest,
+    RandomTopics,
+    as_tight,
+    list_test,
+    neighbourhoods,
+)
 from psycheck.statistics.significance import holm
 from psycheck.statistics.word_association import (
-    LISTS,
     Centring,
-    ListTest,
     carriers,
     cosines,
-    list_test,
     paired_axis,
     unit,
     words_interval,
@@ -170,6 +175,14 @@ def _word_table(name: str, asked_list: AskedList, values: FloatArray) -> pl.Data
 
 
 @dataclass(frozen=True, slots=True)
+class Topics:
+    """Random lists, (k, n), by index into the random words that are known, which `rows` (m,) gives."""
+
+    rows: IntArray
+    lists: IntArray
+
+
+@dataclass(frozen=True, slots=True)
 class _Judging:
     """Vectors, those of the pairs known on both sides and of WEAT's attributes, and how they are measured."""
 
@@ -240,7 +253,7 @@ class _Judging:
         values: FloatArray,
         axis: FloatArray,
         where: Mapping[str, str],
-        topics: IntArray,
+        topics: Topics,
     ) -> Iterator[Finding]:
         """Direct Bias of a list, its side, its symptoms and its words; values are cosines, (targets,)."""
         how = self.how
@@ -249,7 +262,8 @@ class _Judging:
         n = len(projections)
         targets = [asked_list.listed.targets[k] for k in np.flatnonzero(is_known)]
         random_cosines = cosines(self.vectors.of(asked_list.random), axis)
-        random_lists = random_cosines[topics]  # (lists, n)
+        random_topics = self.as_tight(asked_list.own, asked_list.random, topics)
+        random_lists = random_topics.values(random_cosines[topics.rows])  # (lists, n)
 
         # An interval with 0 inside leaves open which gender the words are closer to.
         ends = _or_none(words_interval(projections))
@@ -302,7 +316,7 @@ class _Judging:
         asked_list: AskedList,
         contrast: Sequence[Spoken],
         where: Mapping[str, str],
-        topics: IntArray,
+        topics: Topics,
     ) -> Iterator[Finding]:
         """WEAT (SEAT for contextual vectors) against words of bodily illness, and RND; above 0 is female."""
         # In SEAT's plain sentence: both sides of the comparison stand in the same one.
@@ -320,7 +334,9 @@ class _Judging:
         yield Finding("rnd", mean, n, ends, where, attributes)
 
         random_distances = self._norm_distances(asked_list.random_plain)
-        random_means = random_distances[topics].mean(axis=1)
+        random_topics = self.as_tight(asked_list.plain, asked_list.random_plain, topics)
+        # Nearly linear in the vectors: the attributes are far away from most words.
+        random_means = random_topics.values(random_distances[topics.rows]).mean(axis=1)
         side_test = list_test(mean, random_means, two_sided=True)
         yield from _chance("rnd", side_test, n, where)
 
@@ -369,8 +385,8 @@ class _Judging:
         where_with_side = {**where, "direction": direction}
         return Finding(measure, value, len(values), ends, where_with_side)
 
-    def topics(self, asked_list: AskedList, size: int) -> IntArray:
-        """Random lists as rows of its random words, (k, size); none where too few of the words are known."""
+    def topics(self, asked_list: AskedList, size: int) -> Topics:
+        """Random lists of as many words; none where too few of the random words are known."""
         # Known both ways, so that all tests of a list use the same random lists.
         has_sentence = self.vectors.known(asked_list.random)
         has_word = self.vectors.known(asked_list.random_plain)
@@ -379,13 +395,23 @@ class _Judging:
             rows = rows[:0]
 
         known_words = [asked_list.random[row] for row in rows]
-        lists = association.neighbourhoods(
+        lists = neighbourhoods(
             self.vectors.of(known_words),
             size,
             lists=self.how.random_lists,
             seed=self.how.seed,
         )
-        return rows[lists]
+        return Topics(rows, lists)
+
+    def as_tight(
+        self,
+        words: Sequence[Spoken],
+        random_words: Sequence[Spoken],
+        topics: Topics,
+    ) -> RandomTopics:
+        """The random lists, as much alike as the words of the list are."""
+        pool = self.vectors.of([random_words[row] for row in topics.rows])
+        return as_tight(topics.lists, pool, self.vectors.of_known(words))
 
 
 def _words_of_list(
