@@ -91,7 +91,7 @@ def explain_predictions(
     model = open_model(named_model)
     most = capabilities_of(model).most_posts
     people = by_author(corpus, most)
-    histories = people.items
+    histories = [item for item in people.items if isinstance(item, History)]
     if capabilities_of(model).takes == "histories":
         scored = _scored_histories(
             model,

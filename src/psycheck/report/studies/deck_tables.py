@@ -188,8 +188,8 @@ def checks_table(findings: Sequence[Finding]) -> Table:
     of_every_text = [finding for finding in findings if finding.measure == EVERY_TEXT_RATE]
 
     # The paper counts texts that an edit left unchanged: its figures stand beside ours of every text.
-    theirs = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
-    columns = {
+    theirs: dict[Row, str] = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
+    columns: dict[str, dict[Row, str]] = {
         " (published, every text)": theirs,
         f" ({EVERY_TEXT})": {place(rate): _percent(rate) for rate in of_every_text},
         f" ({CHANGED_TEXTS})": {place(rate): _percent(rate) for rate in rates},
