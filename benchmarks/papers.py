@@ -110,7 +110,7 @@ def _longformer(folder: Path) -> Path:
 
 
 def gender(data: Path, out: Path, encoders: Sequence[str]) -> tuple[Run, str]:
-    """Doctors' notes, whose record gives some of the genders, on several encoders."""
+    """Doctors' notes, whose record gives some of the genders, on several encoders, with every learner."""
     notes = open_corpus(
         data / "clinical_notes.csv",
         text="text",
@@ -122,7 +122,6 @@ def gender(data: Path, out: Path, encoders: Sequence[str]) -> tuple[Run, str]:
         notes,
         out=out,
         encoder=list(encoders),
-        names=["svm", "lr"],
         record="gender",
         pairs=120,
         say=_say,

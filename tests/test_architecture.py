@@ -214,6 +214,7 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "commands/symptoms.py",
         "audits/sentence_choice.py",
         "training/bank_reader.py",
+        "training/learner_models.py",
         "training/card.py",
         "models/fast.py",
         "commands/silver_labels.py",

@@ -320,3 +320,25 @@ def test_mistakes_of_the_user_are_said(vectors: Path, tmp_path: Path) -> None:
     invoked = CliRunner().invoke(app, ["bias", spec, "--centring", "pair"])
     assert isinstance(invoked.exception, BadInput)
     assert "unknown centring 'pair'\n  where: --centring" in str(invoked.exception)
+
+
+def test_several_encoders_have_a_folder_each_and_rows_in_one_table(vectors: Path, tmp_path: Path) -> None:
+    specs = [f"vectors:{vectors}", f"vectors:{vectors}?name=theirs"]
+    options = ["--list", "depression", "--random-lists", "20", "--out", str(tmp_path / "bias")]
+    done = CliRunner().invoke(app, ["bias", *specs, *options])
+    assert done.exit_code == 0, done.output
+    assert open_run(tmp_path / "bias" / "ours").plan["encoder"] == "ours"
+    assert open_run(tmp_path / "bias" / "theirs").plan["encoder"] == "theirs"
+    last_table = done.output.rpartition("encoder")[2]
+    assert {
+        line.split()[0] for line in last_table.splitlines()[1:] if line.startswith(("ours", "theirs"))
+    } == {
+        "ours",
+        "theirs",
+    }
+
+
+def test_an_encoder_of_the_same_name_is_refused(vectors: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["bias", *[f"vectors:{vectors}"] * 2, "--out", str(tmp_path)])
+    assert isinstance(done.exception, BadInput)
+    assert done.exception.code == "bias.same-encoder-name"

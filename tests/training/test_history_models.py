@@ -24,7 +24,7 @@ from psycheck.symptoms.history_model import (
     history_settings,
     pooled,
 )
-from psycheck.symptoms.history_network import PostConvolutions, padded
+from psycheck.symptoms.history_network import Pooling, PostConvolutions, padded
 from psycheck.symptoms.post_weights import READ, PostSymptoms
 from psycheck.symptoms.reader import Readings, SymptomModel
 from psycheck.training.fit import Trained, train
@@ -221,3 +221,49 @@ def test_pooling_is_masked_and_averages_the_largest_values() -> None:
     # Width 1: post + 1, its five largest. Width 3: sums of three posts + 1; beyond the last post is 0.
     one, three = (8 + 7 + 6 + 5 + 4) / 5, (19 + 16 + 14 + 13 + 10) / 5
     assert network(*padded(rows)).tolist() == pytest.approx([0, 5 + 5, one + three])
+
+
+def test_each_way_of_pooling_by_hand() -> None:
+    # One filter whose value is the post itself; the last history has a padded place.
+    posts, is_post = padded([np.array([[1.0], [2.0], [6.0]], np.float32), np.array([[4.0]], np.float32)])
+    values = posts.transpose(1, 2)
+    assert Pooling("max", 1)(values, is_post).flatten().tolist() == [6, 4]
+    assert Pooling("mean", 1)(values, is_post).flatten().tolist() == [3, 4]
+    assert Pooling("largest", 1)(values, is_post).flatten().tolist() == [3, 4]
+    attention = Pooling("attention", 1)
+    assert attention.attention is not None
+    with torch.no_grad():
+        attention.attention.weight.fill_(0.0)
+        # Equal scores are equal weights: the mean over real posts.
+        assert attention(values, is_post).flatten().tolist() == pytest.approx([3, 4])
+        attention.attention.weight.fill_(100.0)
+        # The largest value takes all.
+        assert attention(values, is_post).flatten().tolist() == pytest.approx([6, 4])
+        empty = torch.zeros(1, 1, 1), torch.zeros(1, 1)
+        assert attention(*empty).flatten().tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["network=transformer&filters=8&pool=attention", "widths=1,2&filters=5&pool=max", "pool=mean&filters=7"],
+)
+def test_other_networks_are_opened_as_they_were_trained(options: str, tmp_path: Path) -> None:
+    start = f"{RECIPE.start}?{options}"
+    trained = train(people(30), RECIPE.with_(start=start, epochs=2), tmp_path / "model")
+    model = open_model(trained.spec)
+    histories = by_author(people(30).part("test")).items
+    together = model.score(histories)
+    alone = np.concatenate([model.score([history]) for history in histories])
+    # Neither the padding of others nor an empty history changes a score.
+    assert np.allclose(together, alone, atol=1e-5)
+    assert np.isnan(model.score([History(())])).all()
+    plain = train(people(30), RECIPE.with_(epochs=2), tmp_path / "plain")
+    assert plain.key != trained.key
+
+
+def test_the_network_of_psysym_keeps_its_keys() -> None:
+    assert history_settings("history:symptoms").shape == ""
+    assert history_settings("history:symptoms?filters=50&pool=largest").shape == ""
+    assert history_settings("history:symptoms?widths=2,3").window_sizes == (2, 3)
+    with refused("history.bad-widths"):
+        history_settings("history:symptoms?widths=2,0")

@@ -4,7 +4,7 @@ What measures is imported in the functions that use it: `psycheck bias --help` n
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from psycheck.runs.folder import writes_run
 if TYPE_CHECKING:
     from psycheck.audits.direct_bias.findings import Biasing
     from psycheck.audits.direct_bias.word_lists import Drawn, WordList
+    from psycheck.report.tables import Table
 
 VERB = "bias"
 
@@ -28,7 +29,7 @@ VERB = "bias"
 @opt.verb("bias")
 def bias_cli(
     ctx: typer.Context,
-    encoder: str,
+    encoders: list[str],
     lists: list[str] | None = None,
     words: list[Path] | None = None,
     sentence: str | None = None,
@@ -39,15 +40,53 @@ def bias_cli(
     from psycheck.audits.direct_bias.findings import Biasing
     from psycheck.io.settings import read_settings
 
-    run = encoder_bias(
-        encoder,
-        lists=lists,
-        words=words or (),
-        sentence=sentence,
-        out=out,
-        how=read_settings(Biasing, opt.values_for(ctx, Biasing)),
-    )
-    print_run(run, out, _console_lines(run), as_json=json_)
+    if len(encoders) > 1:
+        opt.refuse(
+            ctx, ("json_",), "bias with several encoders", "with one encoder: their findings are in files"
+        )
+    how = read_settings(Biasing, opt.values_for(ctx, Biasing))
+    runs = []
+    for encoder, folder in _folders(encoders, out):
+        run = encoder_bias(
+            encoder,
+            lists=lists,
+            words=words or (),
+            sentence=sentence,
+            out=folder,
+            how=how,
+        )
+        runs.append(run)
+        print_run(run, folder, _console_lines(run), as_json=json_)
+    if len(runs) > 1:
+        typer.echo(_table_of_encoders(runs).to_console())
+
+
+def _folders(encoders: Sequence[str], out: Path) -> "list[tuple[Encoder, Path]]":
+    """Each encoder, opened, with the folder of its run: a folder each below `out` if there are several."""
+    from psycheck.models.opening import open_encoder
+
+    opened = [open_encoder(encoder) for encoder in encoders]
+    names = [encoder.name for encoder in opened]
+    if len(set(names)) < len(names):
+        raise BadInput(
+            "two of the encoders have the same name",
+            code="bias.same-encoder-name",
+            allowed="each encoder once",
+            do="give one of them a name: vectors:FILE?name=NAME",
+        )
+    if len(opened) == 1:
+        return [(opened[0], out)]
+    return [(encoder, out / encoder.name.replace("/", "-")) for encoder in opened]
+
+
+def _table_of_encoders(runs: Sequence[Run]) -> "Table":
+    """The rows of all encoders in one table."""
+    from psycheck.report.bias_page import bias_table
+
+    tables = [(str(run.plan["encoder"]), bias_table(run.findings)) for run in runs]
+    _, first = tables[0]
+    rows = tuple((name, *row) for name, table in tables for row in table.rows)
+    return replace(first, head=("encoder", *first.head), rows=rows, words=first.words + 1)
 
 
 def _console_lines(run: Run) -> Iterator[str]:

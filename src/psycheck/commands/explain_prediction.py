@@ -6,6 +6,7 @@ without the post; for a model of texts the score of an author is the mean over t
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from psycheck.statistics.group_rates import Rate
 from psycheck.symptoms.explanation import Explaining, Posts
 from psycheck.symptoms.graph import Graph
 
+Row = dict[str, Any]
 CARRIERS: Final = 5  # posts that are taken away together
 # DSM-5 asks for five of nine criteria, one of them low mood or loss of interest: items 1 and 2 of PHQ-9.
 _DEPRESSION, _PHQ9, _CORE_ITEMS, _LEAST_ITEMS = "depression", "phq9", (1, 2), 5
@@ -63,8 +65,14 @@ class _Scored:
 
     @property
     def effects(self) -> FloatArray:
-        """By how much each post raises each score, (n, k); of a single post its whole score."""
-        return self.whole - np.nan_to_num(self.without, nan=0.0)
+        """By how much each post raises each score, (n, k)."""
+        return _effects(self.whole, self.without)
+
+
+def _effects(whole: FloatArray, without: FloatArray) -> FloatArray:
+    """By how much each post raises each score, (n, k); of a single post its whole score."""
+    # Without its only post an author has no score.
+    return whole - np.nan_to_num(without, nan=0.0)
 
 
 def explain_predictions(
@@ -83,46 +91,85 @@ def explain_predictions(
     model = open_model(named_model)
     most = capabilities_of(model).most_posts
     people = by_author(corpus, most)
-    histories = people.items
+    histories = [item for item in people.items if isinstance(item, History)]
     if capabilities_of(model).takes == "histories":
-        scored = _scored_histories(model, histories, store, progress)
+        scored = _scored_histories(
+            model,
+            histories,
+            store,
+            progress,
+        )
     else:
-        scored = _scored_texts(model, histories, store, progress)
+        scored = _scored_texts(
+            model,
+            histories,
+            store,
+            progress,
+        )
     thresholds = _thresholds(model)
 
-    named_in = _symptoms_by_post(posts, how.threshold)
-    author_rows: list[dict[str, Any]] = []
-    post_rows: list[dict[str, Any]] = []
+    symptoms_of_post = _symptoms_by_post(posts, how.threshold)
+    author_rows: list[Row] = []
+    post_rows: list[Row] = []
     names = people.table["author"].to_list()
-    for author, history, scores in zip(names, histories, scored, strict=True):
+    for author, history, scores in zip(
+        names,
+        histories,
+        scored,
+        strict=True,
+    ):
         for column, label in enumerate(model.labels):
-            typical = _typical(graph, label, posts.symptoms)
-            of_posts = [
-                {"author": author, "label": label, **row}
-                for row in _post_rows(history, scores.effects[:, column], named_in, typical)
-            ]
-            post_rows += of_posts
-            summary = _author_row(of_posts, typical, graph, label)
-            decided = bool(scores.whole[column] >= thresholds[column])
-            author_rows.append(
-                {
-                    "author": author,
-                    "label": label,
-                    "score": float(scores.whole[column]),
-                    "threshold": float(thresholds[column]),
-                    "decided": decided,
-                    "without_carriers": float(scores.without_carriers[column]),
-                    **summary,
-                    "agreement": _agreement(of_posts, decided=decided, found=summary["found"]),
-                }
+            place = {"author": author, "label": label}
+            typical = _typical(
+                graph,
+                label,
+                posts.symptoms,
             )
+            effects = scores.effects[:, column]
+            of_posts = list(
+                _post_rows(
+                    history,
+                    effects,
+                    symptoms_of_post,
+                    typical,
+                )
+            )
+            post_rows += [place | row for row in of_posts]
 
-    authors = pl.DataFrame(author_rows, schema_overrides={"criteria": pl.Int64, "items": pl.Int64})
+            score = float(scores.whole[column])
+            threshold = float(thresholds[column])
+            decided = score >= threshold
+            evidence = _evidence(
+                of_posts,
+                typical,
+                graph,
+                label,
+            )
+            row = {
+                **place,
+                "score": score,
+                "threshold": threshold,
+                "decided": decided,
+                "without_carriers": float(scores.without_carriers[column]),
+                **evidence,
+                "agreement": _agreement(of_posts, decided=decided),
+            }
+            author_rows.append(row)
+
+    # Where the first rows have no value, the type of a column cannot be told.
+    whole_numbers = {"criteria": pl.Int64, "items": pl.Int64}
+    authors = pl.DataFrame(author_rows, schema_overrides=whole_numbers)
     post_table = pl.DataFrame(post_rows, schema_overrides={"symptoms": pl.List(pl.String)})
     return Predictions(
         models=(model,),
         tables={"predictions": authors, "prediction_posts": post_table},
-        findings=tuple(_findings(authors, model.name, corpus.name)),
+        findings=tuple(
+            _findings(
+                authors,
+                model.name,
+                corpus.name,
+            )
+        ),
     )
 
 
@@ -130,7 +177,11 @@ def _thresholds(model: Model) -> FloatArray:
     """The decision threshold of each label, (k,): the model's own, else 0.5."""
     declared = capabilities_of(model).thresholds
     thresholds = np.array(declared) if declared else np.full(len(model.labels), np.nan)
-    return np.where(np.isnan(thresholds), 0.5, thresholds)
+    return np.where(
+        np.isnan(thresholds),
+        0.5,
+        thresholds,
+    )
 
 
 def _scored_histories(
@@ -139,60 +190,123 @@ def _scored_histories(
     """Every history as it is, without each of its posts, and without those that carry each label."""
     first_round: list[History] = []
     for history in histories:
-        first_round += [history, *(_without(history, {place}) for place in range(len(history.posts)))]
-    scores = _scores(model, first_round, store, progress)
+        first_round.append(history)
+        for place in range(len(history.posts)):
+            first_round.append(_without(history, {place}))
+    scores = _scores(
+        model,
+        first_round,
+        store,
+        progress,
+    )
 
-    parts = []
+    # Only now it is known which posts carry each score: they are taken away together.
+    wholes = []
+    withouts = []
     second_round: list[History] = []
     start = 0
     for history in histories:
         end = start + 1 + len(history.posts)
-        whole, without = scores[start], scores[start + 1 : end]
-        effects = whole - np.nan_to_num(without, nan=0.0)
-        parts.append((whole, without))
-        second_round += [_without(history, set(carriers(effects[:, k]))) for k in range(len(model.labels))]
+        whole = scores[start]
+        without = scores[start + 1 : end]
+        wholes.append(whole)
+        withouts.append(without)
+        for effects in _effects(whole, without).T:
+            second_round.append(_without(history, set(carriers(effects))))
         start = end
 
-    together = _scores(model, second_round, store, progress).reshape(len(histories), -1, len(model.labels))
-    return [
-        _Scored(whole, without, np.diagonal(of_author).copy())
-        for (whole, without), of_author in zip(parts, together, strict=True)
-    ]
+    labels = len(model.labels)
+    flat = _scores(
+        model,
+        second_round,
+        store,
+        progress,
+    )
+    # For each author and label the scores of all labels, of which its own counts.
+    without_carriers = np.diagonal(
+        flat.reshape(-1, labels, labels),
+        axis1=1,
+        axis2=2,
+    )
+    return list(
+        map(
+            _Scored,
+            wholes,
+            withouts,
+            without_carriers,
+        )
+    )
 
 
 def _scored_texts(
     model: Model, histories: Sequence[History], store: Path | None, progress: Progress
 ) -> list[_Scored]:
     """The same for a model of texts: the score of an author is the mean of the posts'."""
-    distinct = list(dict.fromkeys(post for history in histories for post in history.posts))
-    score_of = dict(zip(distinct, _scores(model, distinct, store, progress), strict=True))
+    posts = list(chain.from_iterable(history.posts for history in histories))
+    distinct = list(dict.fromkeys(posts))
+    scores = _scores(
+        model,
+        distinct,
+        store,
+        progress,
+    )
+    score_of = dict(
+        zip(
+            distinct,
+            scores,
+            strict=True,
+        )
+    )
 
     scored = []
     for history in histories:
-        of_posts = np.array([score_of[post] for post in history.posts]).reshape(-1, len(model.labels))
-        n = len(of_posts)
-        if not n:
-            nothing = np.full(len(model.labels), np.nan)
-            scored.append(_Scored(nothing, of_posts, nothing))
-            continue
-        whole = of_posts.mean(axis=0)
-        others = np.full_like(of_posts, np.nan)
-        if n > 1:
-            others = (of_posts.sum(axis=0) - of_posts) / (n - 1)
-
-        without_carriers = np.full(len(model.labels), np.nan)
-        effects = whole - np.nan_to_num(others, nan=0.0)
-        for column in range(len(model.labels)):
-            kept = np.setdiff1d(np.arange(n), carriers(effects[:, column]))
-            if len(kept):
-                without_carriers[column] = of_posts[kept, column].mean()
-        scored.append(_Scored(whole, others, without_carriers))
+        of_posts = np.full((len(history.posts), len(model.labels)), np.nan)
+        for place, post in enumerate(history.posts):
+            of_posts[place] = score_of[post]
+        scored.append(_mean_scores(of_posts))
     return scored
 
 
-def _scores(model: Model, items: Sequence[Any], store: Path | None, progress: Progress) -> FloatArray:
+def _mean_scores(of_posts: FloatArray) -> _Scored:
+    """The mean of the scores of posts, (n, k), without each post and without those that carry it."""
+    n, labels = of_posts.shape
+    without_carriers = np.full(labels, np.nan)
+    if not n:
+        return _Scored(
+            without_carriers,
+            of_posts,
+            without_carriers,
+        )
+
+    whole = of_posts.mean(axis=0)
+    without = np.full_like(of_posts, np.nan)
+    if n > 1:
+        without = (of_posts.sum(axis=0) - of_posts) / (n - 1)
+
+    for column, effects in enumerate(_effects(whole, without).T):
+        remaining = np.setdiff1d(np.arange(n), carriers(effects))
+        if len(remaining):
+            without_carriers[column] = of_posts[remaining, column].mean()
+    return _Scored(
+        whole,
+        without,
+        without_carriers,
+    )
+
+
+def _scores(
+    model: Model,
+    items: Sequence[Any],
+    store: Path | None,
+    progress: Progress,
+) -> FloatArray:
     """The scores of items, (n, k), through the store."""
-    with answers([model], [(1.0, items)], store=store, progress=progress) as answered:
+    with answers(
+        [model],
+        [(1.0, items)],
+        store=store,
+        progress=progress,
+    ) as answered:
         (view,) = answered.views
         return view.of(items)
 
@@ -215,14 +329,21 @@ def carriers(effects: FloatArray) -> list[int]:
 
 def _symptoms_by_post(posts: Posts, threshold: float) -> dict[str, tuple[str, ...]]:
     """The symptoms that each post is about, by its id."""
-    named = posts.weights >= threshold
-    return {
-        post_id: tuple(symptom for symptom, is_named in zip(posts.symptoms, row, strict=True) if is_named)
-        for post_id, row in zip(posts.table["id"], named, strict=True)
-    }
+    symptoms_of_post = {}
+    for post_id, weights in zip(
+        posts.table["id"],
+        posts.weights,
+        strict=True,
+    ):
+        symptoms_of_post[post_id] = tuple(compress(posts.symptoms, weights >= threshold))
+    return symptoms_of_post
 
 
-def _typical(graph: Graph, label: str, tagged: Sequence[str]) -> tuple[str, ...]:
+def _typical(
+    graph: Graph,
+    label: str,
+    tagged: Sequence[str],
+) -> tuple[str, ...]:
     """The tagged symptoms of the condition that a label names; all tagged ones where it names none."""
     condition = graph.named(label)
     if condition is None:
@@ -233,16 +354,17 @@ def _typical(graph: Graph, label: str, tagged: Sequence[str]) -> tuple[str, ...]
 def _post_rows(
     history: History,
     effects: FloatArray,
-    named_in: Mapping[str, tuple[str, ...]],
+    symptoms_of_post: Mapping[str, tuple[str, ...]],
     typical: Sequence[str],
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """Each post of an author in order: its effect, its rank by effect, whether it carries, its symptoms."""
     ranks = np.empty(len(effects), np.int64)
     ranks[np.argsort(-effects, kind="stable")] = np.arange(1, len(effects) + 1)
     carrying = set(carriers(effects))
     for place, effect in enumerate(effects):
         post_id = history.ids[place]
-        symptoms = [symptom for symptom in named_in.get(post_id, ()) if symptom in typical]
+        named = symptoms_of_post.get(post_id, ())
+        symptoms = [symptom for symptom in named if symptom in typical]
         yield {
             "post": post_id,
             "time": history.times[place] if history.times else "",
@@ -254,13 +376,25 @@ def _post_rows(
         }
 
 
-def _author_row(
-    of_posts: Sequence[Mapping[str, Any]], typical: Sequence[str], graph: Graph, label: str
-) -> dict[str, Any]:
+def _evidence(
+    of_posts: Sequence[Row],
+    typical: Sequence[str],
+    graph: Graph,
+    label: str,
+) -> Row:
     """The typical symptoms that an author writes about, in the carrying posts and anywhere, and criteria."""
-    found = {symptom for row in of_posts for symptom in row["symptoms"]}
-    in_carriers = {symptom for row in of_posts if row["carries"] for symptom in row["symptoms"]}
-    criteria, items, met = _criteria(graph, label, found)
+    found: set[str] = set()
+    in_carriers: set[str] = set()
+    for row in of_posts:
+        found |= set(row["symptoms"])
+        if row["carries"]:
+            in_carriers |= set(row["symptoms"])
+
+    criteria, items, met = _criteria(
+        graph,
+        label,
+        found,
+    )
     return {
         "posts": len(of_posts),
         "found": len(found),
@@ -273,7 +407,11 @@ def _author_row(
     }
 
 
-def _criteria(graph: Graph, label: str, found: set[str]) -> tuple[int | None, int | None, bool | None]:
+def _criteria(
+    graph: Graph,
+    label: str,
+    found: set[str],
+) -> tuple[int | None, int | None, bool | None]:
     """How many items of PHQ-9 somebody writes about, of how many, and whether these are DSM-5's five."""
     if graph.named(label) != _DEPRESSION:
         return None, None, None
@@ -283,17 +421,23 @@ def _criteria(graph: Graph, label: str, found: set[str]) -> tuple[int | None, in
     return len(items), len(asked), len(items) >= _LEAST_ITEMS and has_core
 
 
-def _agreement(of_posts: Sequence[Mapping[str, Any]], *, decided: bool, found: int) -> str:
+def _agreement(of_posts: Sequence[Row], *, decided: bool) -> str:
     """Whether the evidence in the posts and the prediction agree."""
+    posts_with_evidence = [row for row in of_posts if row["symptoms"]]
     if not decided:
-        return UNPREDICTED if found else NEITHER
-    if not found:
+        return UNPREDICTED if posts_with_evidence else NEITHER
+    if not posts_with_evidence:
         return UNSUPPORTED
-    in_carriers = any(row["symptoms"] for row in of_posts if row["carries"])
-    return SUPPORTED if in_carriers else ELSEWHERE
+
+    some_carry = any(row["carries"] for row in posts_with_evidence)
+    return SUPPORTED if some_carry else ELSEWHERE
 
 
-def _findings(authors: pl.DataFrame, model: str, corpus: str) -> Iterator[Finding]:
+def _findings(
+    authors: pl.DataFrame,
+    model: str,
+    corpus: str,
+) -> Iterator[Finding]:
     """The share of positive predictions without evidence, by label."""
     for label in authors["label"].unique(maintain_order=True):
         positive = authors.filter((pl.col("label") == label) & pl.col("decided"))
@@ -305,6 +449,10 @@ def _findings(authors: pl.DataFrame, model: str, corpus: str) -> Iterator[Findin
             rate.value,
             n,
             interval=rate.interval if n else None,
-            where={"model": model, "corpus": corpus, "label": str(label)},
+            where={
+                "model": model,
+                "corpus": corpus,
+                "label": str(label),
+            },
             counts={"authors": authors.filter(pl.col("label") == label).height},
         )

@@ -55,7 +55,13 @@ def read_dictionary(spec: str | Path) -> Dictionary:
         lines = [line.strip() for line in path.read_text("utf-8-sig").splitlines()]
 
     if path.suffix == ".dic":
-        entries = list(_entries_of_liwc(lines, category, str(path)))
+        entries = list(
+            _entries_of_liwc(
+                lines,
+                category,
+                str(path),
+            )
+        )
     else:
         if category:
             raise BadInput(
@@ -66,11 +72,19 @@ def read_dictionary(spec: str | Path) -> Dictionary:
             )
         entries = [alias.strip() for line in lines for alias in _ALIASES.split(line) if alias.strip()]
     if not entries:
-        raise BadInput("the dictionary has no words", code="dictionary.empty", where=str(path))
+        raise BadInput(
+            "the dictionary has no words",
+            code="dictionary.empty",
+            where=str(path),
+        )
     return _dictionary(f"{path.name}{f'#{category}' if category else ''}", entries)
 
 
-def _entries_of_liwc(lines: list[str], category: str, where: str) -> Iterator[str]:
+def _entries_of_liwc(
+    lines: list[str],
+    category: str,
+    where: str,
+) -> Iterator[str]:
     """The words of a LIWC dictionary, of one category or of all."""
     marks = [number for number, line in enumerate(lines) if line == _MARK]
     if len(marks) < 2:
@@ -112,4 +126,9 @@ def _dictionary(name: str, entries: list[str]) -> Dictionary:
             words.add(parts[0])
         elif parts:
             phrases.add(parts)
-    return Dictionary(name, frozenset(words), tuple(sorted(beginnings)), tuple(sorted(phrases)))
+    return Dictionary(
+        name,
+        frozenset(words),
+        tuple(sorted(beginnings)),
+        tuple(sorted(phrases)),
+    )

@@ -83,8 +83,8 @@ class LearnerModel:
 
 def zeros_for_unknown(vectors: FloatArray) -> FloatArray:
     """Vectors of texts, (n, d), with zeros for a text without a word that the encoder knows."""
-    is_unknown = np.isnan(vectors).any(axis=1)
-    return np.where(is_unknown[:, None], 0.0, vectors)
+    is_unknown = np.isnan(vectors).any(axis=1, keepdims=True)
+    return np.where(is_unknown, 0.0, vectors)
 
 
 def scores_of_classifiers(

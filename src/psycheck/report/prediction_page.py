@@ -52,13 +52,30 @@ def prediction_pages(run: Run) -> dict[str, str]:
     if "predictions" not in run.tables:
         return {}
     authors = run.tables["predictions"]
-    posts = run.tables["prediction_posts"].partition_by("author", "label", as_dict=True)
+    posts = run.tables["prediction_posts"].partition_by(
+        "author",
+        "label",
+        as_dict=True,
+    )
     links = links_of(run)
 
     # Those that a model decides for come first, the highest score first.
-    in_order = authors.sort("decided", "score", descending=True, nulls_last=True, maintain_order=True)
+    in_order = authors.sort(
+        "decided",
+        "score",
+        descending=True,
+        nulls_last=True,
+        maintain_order=True,
+    )
     rows = in_order.to_dicts()
-    shown = [_explained(row, posts[row["author"], row["label"]].to_dicts(), links) for row in rows[:AUTHORS]]
+    shown = [
+        _explained(
+            row,
+            posts[row["author"], row["label"]].to_dicts(),
+            links,
+        )
+        for row in rows[:AUTHORS]
+    ]
     page = draw(
         "prediction",
         run,
@@ -90,7 +107,11 @@ def _agreements(authors: pl.DataFrame) -> list[str]:
     return [f"{agreement}: {count(number)}" for agreement, number in counts.iter_rows()]
 
 
-def _explained(row: Row, posts: Sequence[Row], links: Links) -> Explained:
+def _explained(
+    row: Row,
+    posts: Sequence[Row],
+    links: Links,
+) -> Explained:
     """One author and label, with the posts in their order."""
     carrying = sorted((post for post in posts if post["carries"]), key=lambda post: post["rank"])
     decides = "for" if row["decided"] else "against"

@@ -1,6 +1,6 @@
 """The checks of DECK on the best model of a start and corpus: pass rates by both denominators, and length."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +25,7 @@ _RATES = ("pass_rate", "pass_rate_mean")
 _LENGTHS = ("length_p", "length_effect", "length_median")
 # A text that an edit left as it is, or whose change lies beyond the window, has the score that it had.
 _AS_IT_WAS = ("unchanged", "unseen")
+_THRESHOLD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +48,42 @@ def try_checks(
     """Try every check on texts of the own test split, one sentence per text as the paper's counts suggest."""
     test = experiment.tests[0].sample(texts)
     # Neutral sentences beside the checks' own are not part of the paper's design.
-    audit = Behaviour(suite, variants="one", length=True, reactions=False)
-    (judgement,) = judge_checks(best.model, test, [audit], experiment.store, experiment.progress)
+    audit = Behaviour(
+        suite,
+        variants="one",
+        length=True,
+        reactions=False,
+    )
+    (judgement,) = judge_checks(
+        best.model,
+        test,
+        [audit],
+        experiment.store,
+        experiment.progress,
+    )
 
-    named = [
-        replace(finding, where={**finding.where, "model": model}, examples=())
-        for finding in judgement.findings
-    ]
-    rates = [finding for finding in named if finding.measure in _RATES]
+    rates: list[Finding] = []
+    lengths: list[Finding] = []
+    for finding in judgement.findings:
+        where = {**finding.where, "model": model}
+        named = replace(finding, where=where, examples=())
+        if finding.measure in _RATES:
+            rates.append(named)
+        elif finding.measure in _LENGTHS:
+            lengths.append(named)
+
+    every_text = []
     scores = _scores_by_id(experiment, best)
-    every_text = [
-        _over_every_text(check, _rate_of(check, rates), judgement.tables["cases"], test, scores)
-        for check in suite.checks
-    ]
-    lengths = [finding for finding in named if finding.measure in _LENGTHS]
-    return TriedChecks(rates=rates, every_text=every_text, lengths=lengths)
+    for check in suite.checks:
+        cases = judgement.tables["cases"].filter(pl.col("check") == check.id)
+        passes = _passes(check, cases, scores)
+        rate = _rate_of(check, rates)
+        every_text.append(_over_every_text(rate, passes, test))
+    return TriedChecks(
+        rates=rates,
+        every_text=every_text,
+        lengths=lengths,
+    )
 
 
 def _rate_of(check: Check, rates: Sequence[Finding]) -> Finding:
@@ -72,41 +94,52 @@ def _rate_of(check: Check, rates: Sequence[Finding]) -> Finding:
 def _scores_by_id(experiment: Experiment, arm: ArmResult) -> dict[str, float]:
     """The score of every text of the own test, as it is."""
     own_test = arm.rows[0]
-    return dict(zip(experiment.tests[0].ids, own_test.scores.tolist(), strict=True))
+    ids = experiment.tests[0].ids
+    return dict(zip(ids, own_test.scores.tolist(), strict=True))
 
 
-def _over_every_text(
-    check: Check,
-    rate: Finding,
-    cases: pl.DataFrame,
-    test: Corpus,
-    scores: dict[str, float],
-) -> Finding:
-    """The pass rate as the paper counts it: texts that the edit did not change are in it.
+def _passes(check: Check, cases: pl.DataFrame, scores: Mapping[str, float]) -> dict[str, bool]:
+    """Whether each text passes, by id; one that the edit did not change counts, too (as in the paper).
 
     Such a text passes INV and DIR, since its score stays; for MFT its own decision counts.
     """
-    of_check = cases.filter(pl.col("check") == check.id).select("id", pl.col("outcome").cast(pl.String))
-    outcome_of: dict[str, bool] = {}
-    for text_id, outcome in of_check.iter_rows():
+    is_mft = check.expect.kind == "label"
+    expects_1 = bool(check.expect.label)
+    passes: dict[str, bool] = {}
+    outcomes = cases.select("id", pl.col("outcome").cast(pl.String))
+    for text_id, outcome in outcomes.iter_rows():
+        score = scores[text_id]
         if outcome in ("passed", "failed"):
-            outcome_of[text_id] = outcome == "passed"
-        elif outcome in _AS_IT_WAS and check.expect.kind != "label":
-            outcome_of[text_id] = True
-        elif outcome in _AS_IT_WAS and not np.isnan(scores[text_id]):
-            outcome_of[text_id] = (scores[text_id] >= 0.5) == bool(check.expect.label)
+            passes[text_id] = outcome == "passed"
+        elif outcome in _AS_IT_WAS and not is_mft:
+            passes[text_id] = True
+        elif outcome in _AS_IT_WAS and not np.isnan(score):
+            passes[text_id] = (score >= _THRESHOLD) == expects_1
+    return passes
 
-    is_counted = np.array([text_id in outcome_of for text_id in test.ids], bool)
-    passed = np.array([outcome_of.get(text_id, False) for text_id in test.ids], bool)
+
+def _over_every_text(rate: Finding, passes: Mapping[str, bool], test: Corpus) -> Finding:
+    """The pass rate of a check over every text of a test that it applies to."""
+    is_counted = np.array([text_id in passes for text_id in test.ids], bool)
+    passed = np.array([passes[text_id] for text_id in test.ids if text_id in passes], bool)
     clusters = Clusters.of(test.units()[is_counted])
-    n = int(is_counted.sum())
+    n = len(passed)
+    passed_count = int(passed.sum())
+
+    interval = None
+    if n:
+        interval = ratio_interval(passed, np.ones(n), clusters)
     return measured(
         EVERY_TEXT_RATE,
-        float(passed.sum() / n) if n else np.nan,
+        passed_count / n if n else np.nan,
         n,
-        interval=ratio_interval(passed[is_counted], np.ones(n), clusters) if n else None,
+        interval=interval,
         where=rate.where,
-        counts={"passed": int(passed.sum()), "failed": n - int(passed.sum()), "units": clusters.count},
+        counts={
+            "passed": passed_count,
+            "failed": n - passed_count,
+            "units": clusters.count,
+        },
     )
 
 
@@ -117,22 +150,33 @@ def correlations(best: Sequence[tuple[str, ArmResult]], tried: Sequence[TriedChe
     are counted.
     """
     accuracies: list[Finding] = []
-    for (model, arm), checks in zip(best, tried, strict=True):
+    for model, arm in best:
         own_test = arm.rows[0]
-        accuracy = float(own_test.right(HALF).mean())
-        place = {"model": model, "corpus": own_test.corpus, "label": own_test.label}
-        n = len(own_test.right(HALF))
-        if checks.rates:
-            accuracies.append(Finding("accuracy", accuracy, n, where=place))
+        right = own_test.right(HALF)
+        where = {
+            "model": model,
+            "corpus": own_test.corpus,
+            "label": own_test.label,
+        }
+        accuracies.append(
+            Finding(
+                "accuracy",
+                float(right.mean()),
+                len(right),
+                where=where,
+            )
+        )
 
     findings: list[Finding] = []
     for counting in (CHANGED_TEXTS, EVERY_TEXT):
         rates: list[Finding] = []
         for checks in tried:
             counted = checks.rates if counting == CHANGED_TEXTS else checks.every_text
-            rates += [
-                replace(rate, measure="pass_rate") for rate in counted if rate.measure != "pass_rate_mean"
-            ]
+            for rate in counted:
+                if rate.measure in ("pass_rate", EVERY_TEXT_RATE):
+                    rates.append(replace(rate, measure="pass_rate"))
+
         for finding in correlated_pass_rates([*accuracies, *rates]):
-            findings.append(replace(finding, where={**finding.where, "counting": counting}))
+            where = {**finding.where, "counting": counting}
+            findings.append(replace(finding, where=where))
     return findings

@@ -1,7 +1,7 @@
 """The size of the study: the published one, and what a smaller one leaves out."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from psycheck import Corpus, Recipe
@@ -27,36 +27,59 @@ class Size:
         for name, least in (("seeds", 1), ("trials", 0), ("texts", 1)):
             value = getattr(self, name)
             if value < least:
-                raise BadInput(f"{name} = {value}", code=f"study.too-few-{name}", allowed=f"{least} or more")
+                raise BadInput(
+                    f"{name} = {value}",
+                    code=f"study.too-few-{name}",
+                    allowed=f"{least} or more",
+                )
 
 
 # For a first look: what it leaves out is said.
-SMALL = Size(seeds=1, trials=0, texts=40)
+SMALL = Size(
+    seeds=1,
+    trials=0,
+    texts=40,
+)
 
 
-def left_out(size: Size, recipes: Sequence[Recipe], tests: Sequence[Corpus], *, retrain: bool) -> list[str]:
+def left_out(
+    size: Size,
+    recipes: Sequence[Recipe],
+    tests: Sequence[Corpus],
+    *,
+    retrain: bool,
+) -> list[str]:
     """What a run leaves out of the published design, in sentences."""
-    sentences = []
-    if size.seeds < PUBLISHED_SEEDS:
-        sentences.append(f"{counted(size.seeds, 'seed')} instead of {PUBLISHED_SEEDS}")
-
-    fine_tuned = [recipe for recipe in recipes if recipe.kind == "hf"]
-    if fine_tuned and size.trials < PUBLISHED_TRIALS:
-        names = ", ".join(recipe.short_name for recipe in fine_tuned)
-        done = f"a search of {counted(size.trials, 'trial')}" if size.trials else "no search"
-        sentences.append(f"{done} for {names} instead of one of {PUBLISHED_TRIALS} trials")
+    sentences = [*_less_training(size, recipes)]
     if not retrain:
         sentences.append("no retraining on failed checks (Table 6)")
-
     for test in tests:
-        tried = min(size.texts, len(test))
-        width = 200 * 1.96 * math.sqrt(0.25 / tried)
-        if tried < len(test):
-            sentences.append(f"checks are tried on {tried:,} of {len(test):,} test texts of {test.name}")
-        if width > _WIDEST:
-            why = "it has no more" if tried == len(test) else "see `texts`"
-            sentences.append(
-                f"on {tried:,} texts of {test.name} a pass rate near one half has an interval of "
-                f"{width:.0f} points ({why})"
-            )
+        sentences += _fewer_texts(size, test)
     return [f"of the published design left out: {sentence}" for sentence in sentences]
+
+
+def _less_training(size: Size, recipes: Sequence[Recipe]) -> Iterator[str]:
+    """Fewer seeds or trials than published; only what is fine-tuned has something to search."""
+    if size.seeds < PUBLISHED_SEEDS:
+        yield f"{counted(size.seeds, 'seed')} instead of {PUBLISHED_SEEDS}"
+
+    fine_tuned = [recipe.short_name for recipe in recipes if recipe.kind == "hf"]
+    if fine_tuned and size.trials < PUBLISHED_TRIALS:
+        search = f"a search of {counted(size.trials, 'trial')}" if size.trials else "no search"
+        yield f"{search} for {', '.join(fine_tuned)} instead of one of {PUBLISHED_TRIALS} trials"
+
+
+def _fewer_texts(size: Size, test: Corpus) -> Iterator[str]:
+    """Checks on a part of the test texts, and intervals that are wider than 10 points."""
+    tried = min(size.texts, len(test))
+    if tried < len(test):
+        yield f"checks are tried on {tried:,} of {len(test):,} test texts of {test.name}"
+
+    # That of a pass rate near one half, in points: twice 1.96 standard errors.
+    width = 100 * 2 * 1.96 * math.sqrt(0.25 / tried)
+    if width > _WIDEST:
+        why = "it has no more" if tried == len(test) else "see `texts`"
+        yield (
+            f"on {tried:,} texts of {test.name} a pass rate near one half has an interval of "
+            f"{width:.0f} points ({why})"
+        )

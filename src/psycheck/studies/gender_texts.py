@@ -1,8 +1,9 @@
 """Texts about one gender with their swapped and neutral wordings."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from psycheck.core.errors import BadInput
 from psycheck.statistics.classification import BoolArray, IntArray, gold
 from psycheck.text.gender.edits import Scope, gender_of, names_besides, neutralise, swap
 
+T = TypeVar("T")
 How = Literal["they", "remove"]
 FEMALE = "female"
 MALE = "male"
@@ -210,13 +212,11 @@ def _gendered(
 ) -> Gendered:
     """The selected texts with what the corpus says about them."""
     rows = [wordings.row for wordings in selected]
-    all_texts = corpus.texts
-    texts = [all_texts[row] for row in rows]
-    all_ids = corpus.ids
-    ids = [all_ids[row] for row in rows]
-    all_authors = corpus.strings("author")
-    authors = [all_authors[row] for row in rows]
-    all_splits = corpus.strings("split")
+    ids = _at(corpus.ids, rows)
+    texts = _at(corpus.texts, rows)
+    authors = _at(corpus.strings("author"), rows)
+    genders = [wordings.gender for wordings in selected]
+    named = [wordings.named for wordings in selected]
     return Gendered(
         corpus=corpus.name,
         label=label,
@@ -224,17 +224,27 @@ def _gendered(
         texts=texts,
         swapped=[wordings.swapped for wordings in selected],
         neutral=[wordings.neutral for wordings in selected],
-        female=np.array([wordings.gender == FEMALE for wordings in selected], bool),
+        female=np.array(genders) == FEMALE,
         marks=gold(corpus.targets([label])[rows, 0]),
-        owners=[_owner(author, text_id) for author, text_id in zip(authors, ids, strict=True)],
-        parts=[all_splits[row] or "" for row in rows],
+        owners=list(map(_owner, authors, ids)),
+        parts=[split or "" for split in _at(corpus.strings("split"), rows)],
         left_out=left_out,
         undecided=undecided,
-        paired=np.array([wordings.named != "none" for wordings in selected], bool),
-        recorded=sum(wordings.recorded for wordings in selected),
-        contradicted=sum(_OPPOSITE[wordings.gender] == wordings.named for wordings in selected),
+        paired=np.array(named) != "none",
         besides=sum(names_besides(text, scope) for text in texts),
+        recorded=sum(wordings.recorded for wordings in selected),
+        contradicted=sum(map(_contradicts, genders, named)),
     )
+
+
+def _at(values: Sequence[T], rows: Sequence[int]) -> list[T]:
+    """The values of some rows."""
+    return [values[row] for row in rows]
+
+
+def _contradicts(gender: str, named: str) -> bool:
+    """Whether the words of a text name the other gender alone."""
+    return _OPPOSITE[gender] == named
 
 
 def _owner(author: str | None, text_id: str) -> str:

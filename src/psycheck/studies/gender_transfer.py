@@ -9,18 +9,20 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import permutations, product
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata, spearmanr
 
 from psycheck import Finding
+from psycheck.core.arrays import FloatArray
 from psycheck.report.studies.gender_tables import EXPERIMENTS
 from psycheck.studies.gender_rows import AUDIT
 
 # Up to so many encoders all orders are tried: 8! = 40,320.
 _ALL_ORDERS = 8
 _DRAWN_ORDERS = 20_000
+_SURPRISING = 0.05
+_ROUNDING = 1e-9
 # The effect on a classifier: share found of the positive texts, female wording minus male wording.
 _EFFECT = "equal_opportunity_difference"
 _LEANS = {"signed": "signed_mean", "size": "direct_bias"}
@@ -33,49 +35,83 @@ def transfer_findings(findings: Sequence[Finding], encoders: Sequence[str]) -> l
     learners = dict.fromkeys(f.where["model"] for f in findings if f.measure == _EFFECT)
 
     correlated: list[Finding] = []
-    for learner, experiment, (question, measure) in product(learners, EXPERIMENTS, _LEANS.items()):
-        leans = [_mean(findings, measure, encoder=encoder) for encoder in encoders]
-        effects = [
-            _mean(findings, _EFFECT, encoder=encoder, model=learner, experiment=experiment)
-            for encoder in encoders
-        ]
-        if question == "size":
-            effects = [abs(effect) for effect in effects]
-        where = {"audit": AUDIT, "model": learner, "experiment": experiment, "question": question}
-        correlated += _correlation(np.array(leans), np.array(effects), where)
+    for learner, experiment in product(learners, EXPERIMENTS):
+        place = {"model": learner, "experiment": experiment}
+        effects = _by_encoder(findings, _EFFECT, encoders, **place)
+        for question, measure in _LEANS.items():
+            leans = _by_encoder(findings, measure, encoders)
+            asked_effects = np.abs(effects) if question == "size" else effects
+            where = {
+                "audit": AUDIT,
+                **place,
+                "question": question,
+            }
+            correlated += _correlation(leans, asked_effects, where)
     return correlated
+
+
+def _by_encoder(
+    findings: Sequence[Finding],
+    measure: str,
+    encoders: Sequence[str],
+    **place: str,
+) -> FloatArray:
+    """A figure of every encoder, (m,)."""
+    figures = []
+    for encoder in encoders:
+        mean = _mean(findings, measure, encoder=encoder, **place)
+        figures.append(mean)
+    return np.array(figures)
 
 
 def _mean(findings: Iterable[Finding], measure: str, **place: str) -> float:
     """The mean of a figure over the draws of the training texts; NaN where it was not measured."""
-    values = [
-        finding.value
-        for finding in findings
-        if finding.measure == measure and finding.tested and place.items() <= finding.where.items()
-    ]
+    values = []
+    for finding in findings:
+        is_here = place.items() <= finding.where.items()
+        if is_here and finding.measure == measure and finding.tested:
+            values.append(finding.value)
     return fmean(values) if values else math.nan
 
 
-def _correlation(leans: Any, effects: Any, where: dict[str, str]) -> list[Finding]:
+def _correlation(
+    leans: FloatArray,
+    effects: FloatArray,
+    where: dict[str, str],
+) -> list[Finding]:
     """Spearman's correlation of two figures over encoders, (m,), and the least p that so many can reach."""
     is_known = ~(np.isnan(leans) | np.isnan(effects))
-    leans, effects = leans[is_known], effects[is_known]
+    leans = leans[is_known]
+    effects = effects[is_known]
     n = len(leans)
     if n < 2:
         return []
+
+    figures = {
+        "bias_transfer_rho": math.nan,
+        "bias_transfer_p": math.nan,
+        "bias_transfer_least_p": least_p(n),
+    }
     has_spread = len(set(leans)) > 1 and len(set(effects)) > 1
-    rho = float(spearmanr(leans, effects).statistic) if has_spread else math.nan
-    p = exact_p(leans, effects) if has_spread else math.nan
-    least = least_p(n)
+    if has_spread:
+        figures["bias_transfer_rho"] = float(spearmanr(leans, effects).statistic)
+        figures["bias_transfer_p"] = exact_p(leans, effects)
 
     # Where even a perfect order would not be surprising, nothing can be told.
-    flags = () if least < 0.05 else ("too_few_encoders",)
-    counts = {"encoders": n}
-    return [
-        Finding("bias_transfer_rho", rho, n, where=where, counts=counts, flags=flags),
-        Finding("bias_transfer_p", p, n, where=where, counts=counts, flags=flags),
-        Finding("bias_transfer_least_p", least, n, where=where, counts=counts, flags=flags),
-    ]
+    can_tell = least_p(n) < _SURPRISING
+    flags = () if can_tell else ("too_few_encoders",)
+    findings = []
+    for measure, value in figures.items():
+        finding = Finding(
+            measure,
+            value,
+            n,
+            where=where,
+            counts={"encoders": n},
+            flags=flags,
+        )
+        findings.append(finding)
+    return findings
 
 
 def least_p(n: int) -> float:
@@ -83,17 +119,22 @@ def least_p(n: int) -> float:
     return min(1.0, 2 / math.factorial(n))
 
 
-def exact_p(first: Any, second: Any) -> float:
-    """The share of orders in which ranks go together as much as they do, to either side."""
-    ranks = rankdata(first) - (len(first) + 1) / 2
-    others = rankdata(second) - (len(second) + 1) / 2
-    seen = abs(float(ranks @ others)) - 1e-9
-    n = len(ranks)
+def exact_p(first: FloatArray, second: FloatArray) -> float:
+    """The share of orders in which the ranks of two figures, (m,), go together as much, to either side."""
+    n = len(first)
+    middle = (n + 1) / 2
+    ranks = rankdata(first) - middle
+    second_ranks = rankdata(second) - middle
+    # Equal sums may differ by rounding.
+    agreement = abs(float(ranks @ second_ranks)) - _ROUNDING
+
     if n <= _ALL_ORDERS:
-        sums = [abs(float(ranks @ others[list(order)])) for order in permutations(range(n))]
-        return float(np.mean(np.array(sums) >= seen))
+        orders = np.array(list(permutations(second_ranks)))
+        sums = np.abs(orders @ ranks)
+        return float(np.mean(sums >= agreement))
 
     random = np.random.default_rng(0)
-    drawn = np.array([abs(float(ranks @ random.permutation(others))) for _ in range(_DRAWN_ORDERS)])
+    orders = random.permuted(np.tile(second_ranks, (_DRAWN_ORDERS, 1)), axis=1)
+    as_much = np.abs(orders @ ranks) >= agreement
     # The order that was seen is one of them.
-    return float((1 + (drawn >= seen).sum()) / (1 + _DRAWN_ORDERS))
+    return float((1 + as_much.sum()) / (1 + _DRAWN_ORDERS))

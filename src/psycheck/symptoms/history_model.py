@@ -6,7 +6,7 @@ scikit-learn pipeline of tf-idf. The symptom model and the encoder are named, no
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -34,6 +34,15 @@ _START = "history"
 _SCORING = "1"  # increase it whenever the same weights and posts would give another score
 _POSTS_AT_ONCE = 512  # so that the sentences of very many posts are never held together
 
+# The network of PsySym, whose models have been trained before there was another.
+_PLAIN_NETWORK: dict[str, Any] = {
+    "network": "convolutions",
+    "widths": "2,3,4,5,6",
+    "filters": 50,
+    "layers": 1,
+    "pool": "largest",
+}
+
 Score = Callable[[Sequence[History], Sequence[AnswersOf]], FloatArray]
 Heads = Callable[[Sequence[Features]], FloatArray]
 
@@ -45,7 +54,10 @@ class HistorySettings:
     With "+lr" a logistic regression reads the features of all posts together: the mean vector, the mean and
     the largest weight of each symptom, or the words. `status` and `subject` switch factors of formula (1).
     With `controls` each label is learned against authors without any condition (PsySym, section 5.4), else
-    against all others.
+    against all others. `network` reads the posts by convolutions of several `widths`, or by a transformer of
+    `layers` over them; `filters` are the values of each width, or of each post in the transformer. `pool`
+    joins what was read: the mean of the five largest values (as PsySym), the largest, the mean, or what
+    attention chooses. None of these concerns a "+lr".
     """
 
     features: Literal["symptoms", "embeddings", "both", "symptoms+lr", "embeddings+lr", "tfidf+lr"]
@@ -55,6 +67,33 @@ class HistorySettings:
     status: bool = True
     subject: bool = True
     controls: bool = True
+    network: Literal["convolutions", "transformer"] = "convolutions"
+    widths: Annotated[str, NOT_BLANK] = "2,3,4,5,6"
+    filters: Annotated[int, AT_LEAST_1] = 50
+    layers: Annotated[int, AT_LEAST_1] = 1
+    pool: Literal["largest", "max", "mean", "attention"] = "largest"
+
+    def __post_init__(self) -> None:
+        widths = self.window_sizes
+        if not widths or min(widths) < 1:
+            raise BadInput(
+                f"widths = {self.widths}",
+                code="history.bad-widths",
+                allowed="numbers of posts from 1 on, separated by commas",
+            )
+
+    @property
+    def window_sizes(self) -> tuple[int, ...]:
+        """How many posts each convolution reads; () where it is not numbers."""
+        sizes = [size.strip() for size in self.widths.split(",")]
+        return tuple(map(int, sizes)) if all(size.isdecimal() for size in sizes) else ()
+
+    @property
+    def shape(self) -> str:
+        """The network, where it is not that of PsySym: "" keeps the keys of trainings as they were."""
+        if self == replace(self, **_PLAIN_NETWORK):
+            return ""
+        return f"{self.network} {self.widths} {self.filters} {self.layers} {self.pool}"
 
     @property
     def linear(self) -> bool:
@@ -155,7 +194,7 @@ def open_history(target: str, options: HistoryOptions) -> HistoryModel:
     folder = Path(target).expanduser()
     settings, labels, trained_with = _read_record(folder)
     parts = {
-        "settings": json.dumps(asdict(settings), sort_keys=True),
+        "settings": json.dumps(_as_before(settings), sort_keys=True),
         "scoring": _SCORING,
         **trained_with,
     }
@@ -189,6 +228,14 @@ def open_history(target: str, options: HistoryOptions) -> HistoryModel:
         needs=needs,
         scores_of=scores_of,
     )
+
+
+def _as_before(settings: HistorySettings) -> dict[str, Any]:
+    """The settings without those of a plain network, which older models do not have."""
+    values = asdict(settings)
+    if settings.shape:
+        return values
+    return {name: value for name, value in values.items() if name not in _PLAIN_NETWORK}
 
 
 def _read_record(folder: Path) -> tuple[HistorySettings, tuple[str, ...], dict[str, str]]:
@@ -275,7 +322,7 @@ def _heads(folder: Path, settings: HistorySettings, labels: Sequence[str]) -> He
         where=str(file),
         do="train again",
     ):
-        return _linear_heads(file, settings) if settings.linear else _networks(file, labels)
+        return _linear_heads(file, settings) if settings.linear else _networks(file, settings, labels)
 
 
 def _linear_heads(file: Path, settings: HistorySettings) -> Heads:
@@ -293,11 +340,11 @@ def _linear_heads(file: Path, settings: HistorySettings) -> Heads:
     return heads
 
 
-def _networks(file: Path, labels: Sequence[str]) -> Heads:
-    """One network of convolutions per label; "0.out.weight" is a weight of the first."""
+def _networks(file: Path, settings: HistorySettings, labels: Sequence[str]) -> Heads:
+    """One network per label; "0.out.weight" is a weight of the first."""
     from safetensors.torch import load_file
 
-    from psycheck.symptoms.history_network import PostConvolutions, probabilities
+    from psycheck.symptoms.history_network import made, probabilities
 
     # One file holds the networks of all labels; each name begins with the place of its label.
     weights: list[dict[str, Any]] = [{} for _ in labels]
@@ -308,7 +355,16 @@ def _networks(file: Path, labels: Sequence[str]) -> Heads:
 
     networks = []
     for state in weights:
-        network = PostConvolutions(state["convolutions.0.weight"].shape[1])
+        # The first weights of either network have a column for each feature of a post.
+        first = state["convolutions.0.weight" if settings.network == "convolutions" else "embed.weight"]
+        network = made(
+            first.shape[1],
+            network=settings.network,
+            widths=settings.window_sizes,
+            filters=settings.filters,
+            layers=settings.layers,
+            pool=settings.pool,
+        )
         network.load_state_dict(state)
         networks.append(network)
     return partial(probabilities, networks)

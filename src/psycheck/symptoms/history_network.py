@@ -1,4 +1,7 @@
-"""Convolutions of several widths over the posts of a history (PsySym, section 4.3; Nguyen et al. 2022)."""
+"""Networks over the posts of a history: convolutions of several widths, or a transformer.
+
+The convolutions are those of PsySym (section 4.3; Nguyen et al. 2022).
+"""
 
 from collections.abc import Sequence
 
@@ -16,43 +19,201 @@ DROPOUT = 0.2
 LARGEST = 5  # values of each filter that are averaged
 
 
+class Pooling(nn.Module):
+    """Values over the posts (n, f, t) and which posts there are (n, t) → one vector per history, (n, f).
+
+    "largest" is the mean of the five largest values of each filter, or of all where there are fewer; "max"
+    the largest, "mean" the mean of all, "attention" the mean by weights that are learned. An empty history
+    has 0 throughout. Values must not be below 0 for "largest" and "max": 0 is the value of what is masked.
+    """
+
+    def __init__(
+        self,
+        pool: str,
+        filters: int,
+    ) -> None:
+        super().__init__()
+        self.most = {"largest": LARGEST, "max": 1}.get(pool)
+        # Only attention has weights: networks without it keep those that they had.
+        self.attention = (
+            nn.Conv1d(
+                filters,
+                1,
+                1,
+            )
+            if pool == "attention"
+            else None
+        )
+
+    def forward(
+        self,
+        values: Tensor,
+        is_post: Tensor,
+    ) -> Tensor:
+        """The pooled values, (n, f)."""
+        masked = values * is_post[:, None, :]
+        post_counts = is_post.sum(dim=1, keepdim=True)
+        if self.attention is not None:
+            scores = self.attention(values)[:, 0, :]
+            # A history without posts would divide 0 by 0: its weights are all 0 in the end.
+            scores = scores.masked_fill(is_post == 0, torch.finfo(scores.dtype).min)
+            weights = torch.softmax(scores, dim=1) * is_post
+            return (values * weights[:, None, :]).sum(dim=2)
+
+        if self.most is None:
+            return masked.sum(dim=2) / post_counts.clamp(min=1)
+
+        # A mean over as many values as there are; an empty history must not divide by 0.
+        window_count = masked.shape[2]
+        largest = masked.topk(min(self.most, window_count), dim=2).values
+        return largest.sum(dim=2) / post_counts.clamp(1, self.most)
+
+
 class PostConvolutions(nn.Module):
     """Post features (n, t, d) and which posts there are (n, t) → one logit per history, (n,).
 
     A window starts at every post and may reach beyond the last one, where features are 0: a history that is
-    shorter than a window has one, too. Of each filter the five largest values over the windows of real posts
-    are averaged, or all where there are fewer; an empty history has 0 throughout.
+    shorter than a window has one, too.
     """
 
-    def __init__(self, width: int, widths: Sequence[int] = WIDTHS, filters: int = FILTERS) -> None:
+    def __init__(
+        self,
+        width: int,
+        widths: Sequence[int] = WIDTHS,
+        filters: int = FILTERS,
+        pool: str = "largest",
+    ) -> None:
         super().__init__()
         self.widths = tuple(widths)
         # Each width finds courses of as many posts.
-        self.convolutions = nn.ModuleList(nn.Conv1d(width, filters, size) for size in widths)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(
+                width,
+                filters,
+                size,
+            )
+            for size in widths
+        )
         self.dropout = nn.Dropout(DROPOUT)
         self.out = nn.Linear(filters * len(widths), 1)
+        # After all others: the weights of a network without attention are drawn as they always were.
+        self.pooling = nn.ModuleList(Pooling(pool, filters) for _ in widths)
 
-    def forward(self, posts: Tensor, is_post: Tensor) -> Tensor:
+    def forward(
+        self,
+        posts: Tensor,
+        is_post: Tensor,
+    ) -> Tensor:
         """The logits, (n,)."""
         # Convolutions read (n, d, t); padding rows of the batch are 0.
         features = (posts * is_post[:, :, None]).transpose(1, 2)
-        # A mean over as many values as there are; an empty history must not divide by 0.
-        counts = is_post.sum(dim=1, keepdim=True).clamp(1, LARGEST)
-
         pooled = []
-        for width, convolution in zip(self.widths, self.convolutions, strict=True):
+        for width, convolution, pooling in zip(
+            self.widths,
+            self.convolutions,
+            self.pooling,
+            strict=True,
+        ):
             reaching_beyond_end = functional.pad(features, (0, width - 1))
             values = functional.relu(convolution(reaching_beyond_end))
-
-            # Values are never below 0, which is the value of what is masked.
-            masked = values * is_post[:, None, :]
-            window_count = masked.shape[2]
-            largest = masked.topk(min(LARGEST, window_count), dim=2).values
-            pooled.append(largest.sum(dim=2) / counts)
+            pooled.append(pooling(values, is_post))
 
         hidden = self.dropout(torch.cat(pooled, dim=1))
         logits: Tensor = self.out(hidden)[:, 0]
         return logits
+
+
+class PostTransformer(nn.Module):
+    """The same by a transformer over the posts: post vectors first, then what they say about each other.
+
+    Places are told by sines and cosines, so that a history may be of any length.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        size: int = FILTERS,
+        layers: int = 1,
+        pool: str = "largest",
+    ) -> None:
+        super().__init__()
+        self.embed = nn.Linear(width, size)
+        # Even sizes take two heads; one head fits any.
+        heads = 2 if size % 2 == 0 else 1
+        layer = nn.TransformerEncoderLayer(
+            size,
+            heads,
+            2 * size,
+            DROPOUT,
+            batch_first=True,
+        )
+        self.encoder = nn.TransformerEncoder(
+            layer,
+            layers,
+            enable_nested_tensor=False,
+        )
+        self.pooling = Pooling(pool, size)
+        self.dropout = nn.Dropout(DROPOUT)
+        self.out = nn.Linear(size, 1)
+
+    def forward(
+        self,
+        posts: Tensor,
+        is_post: Tensor,
+    ) -> Tensor:
+        """The logits, (n,)."""
+        embedded = self.embed(posts)
+        embedded = embedded + _places(embedded.shape[1], embedded.shape[2])
+        # A row without any post would attend to nothing: it attends to padding, which is pooled away.
+        is_empty = is_post.sum(dim=1, keepdim=True) == 0
+        is_padding = (is_post == 0) & ~is_empty
+
+        read = self.encoder(embedded, src_key_padding_mask=is_padding)
+        values = functional.relu(read).transpose(1, 2)
+        hidden = self.dropout(self.pooling(values, is_post))
+        logits: Tensor = self.out(hidden)[:, 0]
+        return logits
+
+
+PostNetwork = PostConvolutions | PostTransformer
+
+
+def made(
+    width: int,
+    *,
+    network: str,
+    widths: Sequence[int],
+    filters: int,
+    layers: int,
+    pool: str,
+) -> PostNetwork:
+    """A network with random weights for posts of so many features."""
+    if network == "transformer":
+        return PostTransformer(
+            width,
+            filters,
+            layers,
+            pool,
+        )
+    return PostConvolutions(
+        width,
+        widths,
+        filters,
+        pool,
+    )
+
+
+def _places(posts: int, size: int) -> Tensor:
+    """Sines and cosines that tell the places of posts, (t, size)."""
+    place = torch.arange(posts, dtype=torch.float32)[:, None]
+    pair = torch.arange(size) // 2
+    angles = place / 10_000 ** (2 * pair / size)
+    is_even = torch.arange(size) % 2 == 0
+    return torch.where(
+        is_even,
+        torch.sin(angles),
+        torch.cos(angles),
+    )
 
 
 def padded(histories: Sequence[Features]) -> tuple[Tensor, Tensor]:
@@ -63,13 +224,19 @@ def padded(histories: Sequence[Features]) -> tuple[Tensor, Tensor]:
     width = histories[0].shape[1]
     posts = np.zeros((len(histories), longest, width), np.float32)
     is_post = np.zeros((len(histories), longest), np.float32)
-    for row, (features, post_count) in enumerate(zip(histories, post_counts, strict=True)):
+    for row, (features, post_count) in enumerate(
+        zip(
+            histories,
+            post_counts,
+            strict=True,
+        )
+    ):
         posts[row, :post_count] = features
         is_post[row, :post_count] = 1
     return torch.from_numpy(posts), torch.from_numpy(is_post)
 
 
-def probabilities(networks: Sequence[PostConvolutions], histories: Sequence[Features]) -> np.ndarray:
+def probabilities(networks: Sequence[PostNetwork], histories: Sequence[Features]) -> np.ndarray:
     """The scores of histories by one network per label, (n, k)."""
     posts, is_post = padded(histories)
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""Trains convolutions over the posts of histories, one network per label, with early stopping on dev."""
+"""Trains networks over the posts of histories, one per label, with early stopping on dev."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from psycheck.core.arrays import FloatArray
 from psycheck.statistics.classification import gold
-from psycheck.symptoms.history_network import PostConvolutions, padded, probabilities
+from psycheck.symptoms.history_model import HistorySettings
+from psycheck.symptoms.history_network import PostNetwork, made, padded, probabilities
 from psycheck.symptoms.post_weights import Features
 from psycheck.training.dev_figures import figures, loss, merit
 from psycheck.training.parts import Parts, Progress, balancing_weights
@@ -36,17 +37,18 @@ def convolve(
     dev: Sequence[Features],
     parts: Parts,
     recipe: Recipe,
+    settings: HistorySettings,
     progress: Progress | None = None,
 ) -> tuple[dict[str, Tensor], dict[str, float], Curve]:
     """The weights of all networks (label k: "k.…"), their dev figures, and those of each epoch and label."""
-    networks: list[PostConvolutions] = []
+    networks: list[PostNetwork] = []
     curve: list[dict[str, float]] = []
     # The random state of the caller stays as it was.
     with torch.random.fork_rng():
         for column in range(len(parts.labels)):
             # Its own seed: a label is learned alike whichever others are.
             torch.manual_seed(recipe.seed)
-            network, epochs = _train_label(train, dev, parts, column, recipe)
+            network, epochs = _train_label(train, dev, parts, column, recipe, settings)
             networks.append(network)
             curve += [{"label": column, **epoch} for epoch in epochs]
 
@@ -70,10 +72,18 @@ def _train_label(
     parts: Parts,
     column: int,
     recipe: Recipe,
-) -> tuple[PostConvolutions, list[dict[str, float]]]:
+    settings: HistorySettings,
+) -> tuple[PostNetwork, list[dict[str, float]]]:
     """The network of one label at its best epoch (the last without patience), and the dev figures of each."""
     width = train[0].shape[1]
-    network = PostConvolutions(width)
+    network = made(
+        width,
+        network=settings.network,
+        widths=settings.window_sizes,
+        filters=settings.filters,
+        layers=settings.layers,
+        pool=settings.pool,
+    )
     train_targets = parts.train.targets[:, column]
     annotated = _annotated(train, train_targets, balanced=recipe.class_weights)
 
@@ -115,7 +125,7 @@ def _train_label(
 
 
 def _train_epoch(
-    network: PostConvolutions,
+    network: PostNetwork,
     optimiser: torch.optim.Optimizer,
     annotated: _Annotated,
     batch: int,

@@ -77,7 +77,7 @@ def fit_histories(parts: Parts, recipe: Recipe, progress: Progress | None = None
     else:
         from psycheck.training.convolutions import convolve
 
-        weights, dev_figures, curve = convolve(train, dev, parts, recipe, progress)
+        weights, dev_figures, curve = convolve(train, dev, parts, recipe, settings, progress)
 
     save = partial(_save, settings, parts, opened.fingerprints, weights)
     return Fitted(dev=dev_figures, curve=curve, window=None, save=save)

@@ -105,7 +105,16 @@ def search(
     scores = []
     for fold in np.unique(folds):
         in_fold = folds == fold
-        scores.append(_fold_scores(grid, features, marks, in_fold, seed, weights))
+        scores.append(
+            _fold_scores(
+                grid,
+                features,
+                marks,
+                in_fold,
+                seed,
+                weights,
+            )
+        )
     means = np.array(scores).mean(axis=0)
     is_best = means >= means.max() - _ROUNDING
     best = int(np.flatnonzero(is_best)[0])

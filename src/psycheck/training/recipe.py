@@ -341,6 +341,7 @@ def start_fingerprint(recipe: Recipe) -> str:
             {
                 "features": settings.features,
                 "most": str(settings.most),
+                **({"network": settings.shape} if settings.shape else {}),
                 **fingerprints,
             }
         )

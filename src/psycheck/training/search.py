@@ -16,7 +16,7 @@ from psycheck.io.writing import sole_writer
 from psycheck.training.card import RECORD
 from psycheck.training.fit import Trained, fit, train
 from psycheck.training.parts import Data, Progress, parts_of
-from psycheck.training.recipe import Recipe, Space, kind_of
+from psycheck.training.recipe import HISTORY, Recipe, Space, kind_of, used
 
 STUDY_FILE = "search.sqlite"
 DRAWN = ("learning_rate", "batch", "epochs")
@@ -42,11 +42,12 @@ def search(
     trials of an uninterrupted search. Only the best model is measured on test.
     `progress(done, trials)` is called before the first trial and after each.
     """
-    if kind_of(recipe) != "hf":
+    is_convolved = kind_of(recipe) == HISTORY and "learning_rate" in used(recipe)
+    if kind_of(recipe) != "hf" and not is_convolved:
         raise BadInput(
             f"'{recipe.start}' has nothing to search: its settings are always chosen by trying all of them",
             code="search.not-fine-tuned",
-            allowed="a start that is fine-tuned",
+            allowed="a start that is fine-tuned, or a network over histories",
         )
     if trials < 1:
         raise BadInput(f"search: trials = {trials}", code="search.too-few-trials", allowed="1 or more")

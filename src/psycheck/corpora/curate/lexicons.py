@@ -97,7 +97,12 @@ def holds_term() -> Callable[[list[bytes]], bool]:
     return holds
 
 
-def rankings(names: Sequence[str], nrc: Path | None = None, *, score_by: ScoreBy = "share") -> list[Score]:
+def rankings(
+    names: Sequence[str],
+    nrc: Path | None = None,
+    *,
+    score_by: ScoreBy = "share",
+) -> list[Score]:
     """The scores by these lexicons; a lexicon that is not there is an error before any work."""
     return [_score(_joined_weights(lexicon), score_by) for lexicon in _lexicons(names, nrc).values()]
 
@@ -179,7 +184,15 @@ def _score(weights: Mapping[str, float], score_by: ScoreBy) -> Score:
 
 def _empath_words() -> dict[str, list[str]]:
     """The words of the categories of Empath that are emotions."""
-    categories = library("empath", "ranking by Empath", "curate").Empath().cats
+    categories = (
+        library(
+            "empath",
+            "ranking by Empath",
+            "curate",
+        )
+        .Empath()
+        .cats
+    )
     return {name: categories[name] for name in _data("emotions")["empath"]["categories"]}
 
 

@@ -12,6 +12,7 @@ from psycheck.report.junit import junit
 from psycheck.report.page import draw
 from psycheck.report.sections import by, grouped, unique
 from psycheck.report.studies import published_figures as papers
+from psycheck.report.studies.deck_sections import correlation_table, length_table
 from psycheck.report.studies.published_figures import MARK, marked, over_seeds, p_values, published
 from psycheck.report.tables import Table, table_of
 
@@ -90,7 +91,11 @@ def render_deck(run: Run) -> str:
 
 def deck_tables(findings: Sequence[Finding]) -> str:
     """All tables in Markdown, in the order of the paper."""
-    return papers.document(papers.intro_of("deck"), tables_of(findings), notes())
+    return papers.document(
+        papers.intro_of("deck"),
+        tables_of(findings),
+        notes(),
+    )
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
@@ -116,7 +121,12 @@ def answers(findings: Sequence[Finding]) -> list[Headline]:
             if any(f.tested for f in model_findings)
         }
         figures = {
-            test: over_seeds(model_findings, scale=100, digits=1) for test, model_findings in tested.items()
+            test: over_seeds(
+                model_findings,
+                scale=100,
+                digits=1,
+            )
+            for test, model_findings in tested.items()
         }
         elsewhere = [f"{figure} on {test}" for test, figure in figures.items() if test != trained_on]
         if trained_on in figures and elsewhere:
@@ -168,31 +178,40 @@ def _check_name(rate: Finding) -> str:
 
 def checks_table(findings: Sequence[Finding]) -> Table:
     """One row per check; for each model and training corpus the texts that changed, and every text."""
+    paper = published("deck-app-table-4")
+    place = by(
+        "check",
+        "model",
+        "corpus",
+    )
     rates = _pass_rates(findings)
     of_every_text = [finding for finding in findings if finding.measure == EVERY_TEXT_RATE]
-    paper = published("deck-app-table-4")
-    theirs = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
-    place = by("check", "model", "corpus")
-    ours = {place(rate): _percent(rate) for rate in rates}
-    as_published = {place(rate): _percent(rate) for rate in of_every_text}
+
+    # The paper counts texts that an edit left unchanged: its figures stand beside ours of every text.
+    theirs: dict[Row, str] = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
+    columns: dict[str, dict[Row, str]] = {
+        " (published, every text)": theirs,
+        f" ({EVERY_TEXT})": {place(rate): _percent(rate) for rate in of_every_text},
+        f" ({CHANGED_TEXTS})": {place(rate): _percent(rate) for rate in rates},
+    }
     kinds = {rate.where["check"]: rate.where["kind"] for rate in rates}
     kinds |= {row["check"]: row["kind"] for row in paper}
+    return table_of("deck_checks", *_cells_of_checks(columns, kinds))
 
-    checks = unique(key[0] for key in (*theirs, *ours))
+
+def _cells_of_checks(
+    columns: Mapping[str, Mapping[Row, str]], kinds: Mapping[str, str]
+) -> tuple[list[list[str]], list[str]]:
+    """The rows of the checks, and the head of the columns of each model and corpus."""
+    checks = unique(key[0] for cells in columns.values() for key in cells)
     rows = {check: [check, kinds[check]] for check in checks}
     head = []
-    # The paper counts texts that an edit left unchanged: its figures stand beside ours of every text.
-    columns = (
-        (theirs, " (published, every text)"),
-        (as_published, f" ({EVERY_TEXT})"),
-        (ours, f" ({CHANGED_TEXTS})"),
-    )
-    for cells, whose in columns:
+    for whose, cells in columns.items():
         for model, corpus in unique(key[1:] for key in cells):
             head.append(f"{model}, {corpus}{whose}")
             for check in checks:
                 rows[check].append(cells.get((check, model, corpus), ""))
-    return table_of("deck_checks", rows.values(), head)
+    return list(rows.values()), head
 
 
 def matrix_table(findings: Sequence[Finding]) -> Table:
@@ -203,8 +222,22 @@ def matrix_table(findings: Sequence[Finding]) -> Table:
         rows.append((*place, *(printed.get(figure.measure, "") for figure in PRINTED)))
     for place, model_findings in _places(findings, "plain").items():
         figures = [_over_seeds(model_findings, figure) for figure in (*PRINTED, *OURS_ALONE)]
-        against_coin = _of_figure(model_findings, Figure("chance_p_holm", HALF, "coin"))
-        against_class = _of_figure(model_findings, Figure("chance_p_holm", HALF, "larger class"))
+        against_coin = _of_figure(
+            model_findings,
+            Figure(
+                "chance_p_holm",
+                HALF,
+                "coin",
+            ),
+        )
+        against_class = _of_figure(
+            model_findings,
+            Figure(
+                "chance_p_holm",
+                HALF,
+                "larger class",
+            ),
+        )
         rows.append(
             (
                 "ours",
@@ -317,63 +350,6 @@ def seeds_table(findings: Sequence[Finding]) -> Table:
     return table_of("deck_seeds", rows)
 
 
-def correlation_table(findings: Sequence[Finding]) -> Table:
-    """Section 5.2: pass rates against accuracy over pairs of model and corpus, in distribution."""
-    rows: list[Row] = [
-        ("published", "MFT", "every text", "", "72.3", "<0.05", ">0.75"),
-        ("published", "DIR", "every text", "", "1.6", ">0.05", ""),
-    ]
-    correlations = [finding for finding in findings if finding.measure == "pearson_r"]
-    p_of = {
-        (finding.measure, finding.where.get("test", ""), *_compared(finding)): finding
-        for finding in findings
-        if finding.measure in ("pearson_p", "t_p")
-    }
-    for correlation in correlations:
-        place = _compared(correlation)
-        rows.append(
-            (
-                "ours",
-                *place,
-                str(correlation.n),
-                papers.over_seeds([correlation], scale=100, digits=1),
-                p_values([p_of["pearson_p", "", *place]]) or "–",
-                p_values([p_of["t_p", "unpaired", *place]]) or "–",
-            )
-        )
-    return table_of("deck_correlations", rows)
-
-
-def _compared(finding: Finding) -> tuple[str, str]:
-    return finding.where["kind"], finding.where.get("counting", "")
-
-
-def length_table(findings: Sequence[Finding]) -> Table:
-    """Section 6.2: the lengths of texts that failed and passed DIR checks, with Mann–Whitney's p."""
-    place = by("model", "corpus", "feature")
-    # Pooled over the checks, as in the paper.
-    of_cases = [finding for finding in findings if finding.where.get("unit") == "case"]
-    rows: list[Row] = []
-    for key, of_feature in grouped(of_cases, place).items():
-        named = {(f.measure, f.where.get("outcome", "")): f for f in of_feature}
-        p = named.get(("length_p", ""))
-        rows.append(
-            (
-                *key,
-                _median(named.get(("length_median", "failed"))),
-                _median(named.get(("length_median", "passed"))),
-                (p_values([p]) if p else "") or "–",
-            )
-        )
-    return table_of("deck_lengths", rows)
-
-
-def _median(finding: Finding | None) -> str:
-    if finding is None or not finding.tested:
-        return "–"
-    return f"{finding.value:.1f}, n {finding.n}"
-
-
 def notes() -> list[str]:
     """Where the paper contradicts itself or computes otherwise."""
     lines = list(words_of("studies")["deck"]["notes"])
@@ -398,16 +374,31 @@ def _places(findings: Sequence[Finding], arm: str) -> dict[Row, BySeed]:
     """Findings of an arm by training corpus, test corpus and model, seed by seed."""
     of_arm = [finding for finding in findings if finding.where.get("arm") == arm]
     of_seeds = [f for f in of_arm if "decision" in f.where and f.where["seed"] != "mean"]
-    return grouped(of_seeds, by("trained_on", "corpus", "model"))
+    return grouped(
+        of_seeds,
+        by(
+            "trained_on",
+            "corpus",
+            "model",
+        ),
+    )
 
 
 def _of_figure(findings: Sequence[Finding], figure: Figure) -> BySeed:
-    key = by("measure", "decision", "against")
+    key = by(
+        "measure",
+        "decision",
+        "against",
+    )
     return [finding for finding in findings if key(finding) == figure]
 
 
 def _over_seeds(findings: Sequence[Finding], figure: Figure) -> str:
-    return over_seeds(_of_figure(findings, figure), scale=100, digits=1)
+    return over_seeds(
+        _of_figure(findings, figure),
+        scale=100,
+        digits=1,
+    )
 
 
 def _percent(rate: Finding) -> str:

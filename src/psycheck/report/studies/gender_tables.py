@@ -11,9 +11,10 @@ from psycheck.core.headline import Headline
 from psycheck.core.run import Page, Run
 from psycheck.report.display_names import words_of
 from psycheck.report.headlines import headline
-from psycheck.report.numbers import ends, p_value, percent
+from psycheck.report.numbers import ends, percent
 from psycheck.report.page import draw
 from psycheck.report.sections import by, unique
+from psycheck.report.studies.bias_transfer import transfer_table
 from psycheck.report.studies.published_figures import (
     contradicted,
     document,
@@ -31,7 +32,6 @@ PUBLISHED = {
     "random forest": "gender-table-2",
     "MLP": "gender-table-3",
 }
-_QUESTIONS = {"signed": "side", "size": "size"}
 FAVOURED_LETTER = {"favours_female": " F", "favours_male": " M"}
 SHOWN = 20  # ids of flipped pairs in a row of their table
 # Pixels of the plot: its width, where tracks begin, the height of a line, the length of a track.
@@ -191,9 +191,10 @@ def main_table(findings: Findings, learner: str) -> Table:
     of_learner = findings.where(model=learner)
     for vectors in unique(flips.where["encoder"] for flips in of_learner.where(measure="flip_rate")):
         figures = []
+        of_classifier = of_learner.where(encoder=vectors)
         for experiment in EXPERIMENTS:
-            figures.append(_cell(of_learner.where(measure="fnr_ratio", experiment=experiment)))
-            figures.append(_cell(of_learner.where(measure="macro_f1", experiment=experiment)))
+            figures.append(_cell(of_classifier.where(measure="fnr_ratio", experiment=experiment)))
+            figures.append(_cell(of_classifier.where(measure="macro_f1", experiment=experiment)))
         rows.append(
             (
                 "ours",
@@ -288,35 +289,6 @@ def change_table(findings: Findings) -> Table:
             )
         )
     return table_of("gender_changes", rows)
-
-
-def transfer_table(findings: Findings) -> Table:
-    """Direct Bias of several encoders against its effect on the classifiers, and whether that can be told."""
-    rows: list[Row] = []
-    for correlation in findings.where(measure="bias_transfer_rho"):
-        place = {key: correlation.where[key] for key in ("model", "experiment", "question")}
-        p = findings.where(measure="bias_transfer_p", **place)
-        least = findings.where(measure="bias_transfer_least_p", **place)
-        rows.append(
-            (
-                place["model"],
-                place["experiment"],
-                _QUESTIONS[place["question"]],
-                str(correlation.n),
-                SIGNED(correlation.value) if correlation.tested else "–",
-                p_values(p) or "–",
-                _transfer_answer(correlation, p[0].value, least[0].value),
-            )
-        )
-    return table_of("gender_transfer", rows)
-
-
-def _transfer_answer(correlation: Finding, p: float, least: float) -> str:
-    if "too_few_encoders" in correlation.flags:
-        return f"cannot be told from {correlation.n} encoders: p cannot be below {p_value(least)}"
-    if not correlation.tested:
-        return "cannot be told: all encoders have the same figure"
-    return "yes" if p < 0.05 and correlation.value > 0 else "not shown"
 
 
 def flipped_table(findings: Findings) -> Table:
