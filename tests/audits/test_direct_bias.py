@@ -113,7 +113,7 @@ def test_a_planted_lean_is_found_with_its_side_and_its_words() -> None:
     assert bias.examples[:2] == ("sad", "gloom")
     assert (bias.n, bias.counts["missing"]) == (4, 0)
     assert bias.interval is None  # of fewer than 15 words
-    assert first["direct_bias_p"].value < 0.05
+    assert first["direct_bias_p"].value < 0.01
     assert first["direct_bias_chance"].value < 0.2
     assert first["signed_mean_p"].value < 0.01
     # Size and side of one list are two tests: Holm doubles the smaller p.
@@ -187,7 +187,7 @@ def test_too_few_random_words_are_nothing_to_compare_with(known: int) -> None:
 @pytest.mark.parametrize(("lists", "flags"), [(39, ("too_few_lists",)), (40, ())])
 def test_lists_that_are_too_few_to_reach_five_per_cent_are_marked(lists: int, flags: tuple[str, ...]) -> None:
     # Size and side are two tests: 2 / 40 is not below 0.05, 2 / 41 is.
-    _, first = judged(leaning, TARGETS[:2], Biasing(random_lists=lists))
+    _, first = judged(leaning, TARGETS, Biasing(random_lists=lists))
     tested = first["direct_bias_p_holm"]
     assert tested.value == pytest.approx(2 / (lists + 1))
     assert tested.counts == {"tests": 2, "lists": lists, "lists_needed": 40}
