@@ -98,9 +98,10 @@ def as_tight(
         return as_they_are
 
     centre = units.mean(axis=0)
-    members = csr_array((np.ones(lists.size), (np.repeat(np.arange(count), size), lists.ravel())))
-    members.resize((count, len(units)))
-    apart, spread = _tightness(members @ units / size, centre)
+    places = (np.repeat(np.arange(count), size), lists.ravel())
+    members = csr_array((np.ones(lists.size), places), shape=(count, len(units)))
+    means = np.asarray(members @ units, np.float64) / size
+    apart, spread = _tightness(means, centre)
     word_apart, word_spread = _tightness(unit(words).mean(axis=0, keepdims=True), centre)
     if word_apart[0] <= np.median(apart):
         return as_they_are
