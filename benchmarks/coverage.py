@@ -30,13 +30,13 @@ from psycheck.statistics.clustered import (
     skewed_interval,
 )
 from psycheck.statistics.group_rates import (
-    fnr_ratio,
     group_difference,
     paired_difference,
     score_shift,
 )
 from psycheck.statistics.intervals import percentiles
 from psycheck.statistics.label_intervals import classification_intervals, figure_influences
+from psycheck.statistics.miss_ratio import fnr_ratio
 from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
 from psycheck.statistics.multilabel import label_figures
 from timing import machine, table

@@ -74,7 +74,7 @@ def drawn(design: Design, seed: int) -> list[tuple[Answered, Texts]]:
         limit = np.quantile(_trait(design, author, random), rate)
         cues[name] = _trait(design, author, random) < limit
 
-    answers = []
+    answers: list[tuple[Answered, Texts]] = []
     for label in range(design.labels):
         latent = _trait(design, author, random)
         gold = (latent > np.quantile(latent, 1 - design.share)).astype(float)

@@ -31,7 +31,7 @@ NOTES, PLANTED, GENERATED = 1_500, 0.8, 21
 EACH = 50  # 200 training texts: as many as leave the forest's 50 depths bearable on one core
 SEEDS, DRAWS = 5, 3
 ALL = Scope(nouns=True, titles=True)
-PLAIN = ("svm", "logistic")
+PLAIN = ("svm", "lr")
 TUNED = preset("fast", epochs=2, max_length=128)
 TITLE = "Gender bias on its way to a classifier"
 READ = Path(__file__).with_name("gender_read.md")  # what the figures show, written by hand after a run

@@ -27,6 +27,7 @@ from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.corpus import Corpus
 from psycheck.models.opening import open_model
 from psycheck.scoring.vectors import encode_once
+from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.thresholds import best_threshold
 from psycheck.symptoms.evidence import asked_symptoms, log_odds, open_evidence
 from psycheck.symptoms.frozen_model import FrozenModel
@@ -156,9 +157,11 @@ def rows_of(results: Results, kind: str, home: list[Corpus]) -> list[Scored]:
     out = []
     for (arm, trained_on, seed), row in found.items():
         for name, given in row["scores"].items():
-            targets, units = tests[name].targets([LABEL])[:, 0], tests[name].units()
+            test = tests[name]
+            targets = test.targets([LABEL])[:, 0]
+            clusters = Clusters.of(test.units(), test.copies())
             place = ("grounding", arm, "", trained_on, name, LABEL, seed, row["threshold"])
-            out.append(Scored(*place, targets, np.array(given), units))
+            out.append(Scored(*place, targets, np.array(given), clusters))
     return out
 
 

@@ -26,6 +26,7 @@ from psycheck.core.finding import Finding
 from psycheck.corpora.opening import open_corpus
 from psycheck.models.opening import open_model
 from psycheck.statistics.classification import auc, confusion, f1, macro_f1
+from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.intervals import wilson
 from psycheck.statistics.significance import holm
 from psycheck.statistics.thresholds import best_threshold
@@ -220,7 +221,7 @@ def rows_of(results: Results, home: list[Corpus]) -> list[Scored]:
             row["threshold"],
             tests[name],
             np.array(given),
-            parts[name].units(),
+            Clusters.of(parts[name].units(), parts[name].copies()),
         )
         for (arm, trained_on, seed), row in found.items()
         for name, given in row["scores"].items()

@@ -1,21 +1,30 @@
 """Draw the sentences on which symptom readers are measured: python benchmarks/symptom_sentences.py FILE.
 
-400 sentences, at random within each source of PSYCHECK_DATA (by default ../shared/data), half of them for
-choosing thresholds and half to be measured once. FILE holds their texts and stays outside the repository;
-what is kept here is `symptom_truth.csv`: ids, hashes of the texts, halves and labels.
+First 400 sentences, at random within each source of PSYCHECK_DATA (by default ../shared/data), half of them for
+choosing thresholds and half to be measured once. Then, once that half had been measured, further ones for a second
+measurement: "random" ones in the same way, "searched" ones with a word for each symptom, so that rare symptoms have
+enough, and "suicidal" ones in which somebody speaks of dying (`symptom_searches.toml`: words, never a reader).
+FILE holds their texts and stays outside the repository; what is kept here is `symptom_truth.csv`: ids, hashes of
+the texts, parts and labels.
 """
 
 import csv
 import json
 import os
 import random
+import re
 import sys
+import tomllib
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from psycheck.text.clean import split_sentences
 
 SEED = 20261118
+SECOND_SEED = 20261119
+SEARCHES = Path(__file__).with_name("symptom_searches.toml")
+NAMES = Path(__file__).with_name("symptom_named.csv")
 MOST_CHARACTERS = 400
 FEWEST_WORDS = 3
 
@@ -28,6 +37,18 @@ DRAWN = {
     "sad": 30,
     "psytar_posts": 50,
 }
+
+# The second draw. Its test part of Dreaddit was read by nobody before.
+DRAWN_AT_RANDOM = {
+    "depression_reddit": 60,
+    "depression_tweets": 30,
+    "counselchat": 45,
+    "dreaddit_test": 40,
+    "sad": 15,
+    "psytar_posts": 30,
+}
+SEARCHED = 8  # sentences per symptom
+SUICIDAL_SENTENCES = 260
 
 
 def sentences_of(file: Path) -> list[tuple[str, str]]:
@@ -63,10 +84,79 @@ def draw(folder: Path) -> list[dict[str, str]]:
     return drawn
 
 
+def draw_second(folder: Path) -> list[dict[str, str]]:
+    """The sentences of the second draw with their part: "random", "searched" or "suicidal"."""
+    known_hashes = {sentence["sha256"] for sentence in draw(folder)} | _judged_hashes()
+    sentences = {
+        name: [pair for pair in sentences_of(folder / f"{name}.csv") if _hash_of(pair[1]) not in known_hashes]
+        for name in DRAWN_AT_RANDOM
+    }
+    drawn = []
+    for name, size in DRAWN_AT_RANDOM.items():
+        chance = random.Random(f"{SECOND_SEED}:{name}")
+        drawn += [("random", pair) for pair in chance.sample(sentences[name], size)]
+
+    searches = tomllib.loads(SEARCHES.read_text("utf-8"))
+    # Every source gives the same share of what is searched for: shuffled together, the largest would give all.
+    for symptom, words in searches["symptoms"].items():
+        chance = random.Random(f"{SECOND_SEED}:{symptom}")
+        drawn += [("searched", pair) for pair in _searched(sentences, [words], SEARCHED, chance)]
+    chance = random.Random(f"{SECOND_SEED}:suicidal")
+    search = searches["suicidal"]
+    patterns = [search["words"], search["writer"]]
+    written_of = {name: sentences[name] for name in search["sources"]}
+    drawn += [("suicidal", pair) for pair in _searched(written_of, patterns, SUICIDAL_SENTENCES, chance)]
+    return _without_repeats(drawn)
+
+
+def _judged_hashes() -> set[str]:
+    """The hashes of the sentences that thresholds are chosen on."""
+    with NAMES.open(encoding="utf-8", newline="") as table:
+        return {row["sha256"] for row in csv.DictReader(table)}
+
+
+def _hash_of(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _searched(
+    sentences: dict[str, list[tuple[str, str]]],
+    patterns: Sequence[str],
+    size: int,
+    chance: random.Random,
+) -> list[tuple[str, str]]:
+    """So many sentences in which all patterns occur, from each source in turn, at random within it."""
+    hits_by_source = []
+    for source_sentences in sentences.values():
+        hits = [
+            (sentence_id, text)
+            for sentence_id, text in source_sentences
+            if all(re.search(pattern, text.lower().replace("’", "'")) for pattern in patterns)
+        ]
+        chance.shuffle(hits)
+        hits_by_source.append(hits)
+
+    chosen: list[tuple[str, str]] = []
+    while len(chosen) < size and any(hits_by_source):
+        for hits in hits_by_source:
+            if hits and len(chosen) < size:
+                chosen.append(hits.pop())
+    return chosen
+
+
+def _without_repeats(drawn: Sequence[tuple[str, tuple[str, str]]]) -> list[dict[str, str]]:
+    """Each text once, in the part that drew it first."""
+    rows: dict[str, dict[str, str]] = {}
+    for part, (sentence_id, text) in drawn:
+        text_hash = _hash_of(text)
+        rows.setdefault(text_hash, {"id": sentence_id, "half": part, "sha256": text_hash, "text": text})
+    return list(rows.values())
+
+
 def main() -> None:
-    """Write the sentences, one JSON object per line."""
+    """Write the sentences of both draws, one JSON object per line."""
     folder = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
-    lines = [json.dumps(sentence, ensure_ascii=False) for sentence in draw(folder)]
+    lines = [json.dumps(sentence, ensure_ascii=False) for sentence in draw(folder) + draw_second(folder)]
     Path(sys.argv[1]).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

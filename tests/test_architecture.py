@@ -160,19 +160,21 @@ def test_every_file_has_a_room() -> None:
 def test_the_public_names_are_frozen() -> None:
     assert psycheck.__all__ == [
         "ArmResult", "Audit", "Behaviour", "Check", "Comparing", "Corpus", "CorpusLike", "Encoder",
-        "Experiment", "Finding", "Findings", "Graph", "Judgement", "LabelAnswers", "Limits", "Measure",
-        "Model", "Performance", "PsycheckError", "Recipe", "Retraining", "Run", "Suite", "Symptom",
-        "SymptomModel", "Tally", "Trained", "against_controls", "answers", "audit", "bias", "compare",
-        "compare_arms", "compare_corpora", "compare_plain_models", "compute_once", "corpus_classes",
-        "corpus_distances", "corpus_notes", "curate", "describe_inputs", "diff", "emotion_rankings",
-        "encode_texts", "encoder_bias", "encoder_or_tfidf", "evaluate_symptoms", "explain", "fit_model",
-        "held_out", "histories_by_author", "holm_families", "improve", "judge_checks", "measured",
+        "Experiment", "Finding", "Findings", "Graph", "Judgement", "LabelAnswers", "LearnerGrid", "Limits",
+        "Measure", "Model", "Performance", "PsycheckError", "Recipe", "Retraining", "Run", "Suite",
+        "Symptom", "SymptomModel", "Tally", "Trained", "against_controls", "answers", "audit", "best_arm",
+        "bias", "compare", "compare_arms", "compare_corpora", "compare_plain_models", "compute_once",
+        "corpus_classes", "corpus_distances", "corpus_notes", "correlated_pass_rates", "curate",
+        "describe_inputs", "diff", "emotion_rankings", "encode_texts", "encoder_bias", "encoder_or_tfidf",
+        "evaluate_symptoms", "explain", "fit_model", "held_out", "histories_by_author", "holm_families",
+        "improve", "judge_checks", "learner_folds", "learner_grid", "learner_names", "measured",
         "open_corpus", "open_encoder", "open_model", "open_run", "outcome_lengths",
-        "pass_rates_across_corpora", "plan_experiment", "preset", "read_corpus", "read_graph", "read_suite",
-        "run_environment", "save_run", "score", "score_corpus", "score_label", "score_texts",
-        "shared_labels", "study_angst", "study_corpora", "study_deck", "study_gender", "study_psysym",
-        "symptom_similarity", "train", "train_arms", "train_model", "train_symptoms",
-        "train_symptoms_by_disease", "training_folder", "writes_run",
+        "pass_rates_across_corpora", "plan_experiment", "preset", "read_corpus", "read_dictionary",
+        "read_graph", "read_suite", "run_environment", "save_run", "score", "score_corpus", "score_label",
+        "score_texts", "search_learner", "search_recipe", "search_space", "shared_labels", "study_angst",
+        "study_corpora", "study_deck", "study_gender", "study_psysym", "study_recipe", "symptom_similarity",
+        "train", "train_arms", "train_model", "train_symptoms", "train_symptoms_by_disease",
+        "training_folder", "writes_run",
     ]  # fmt: skip
     for name in psycheck.__all__:
         assert getattr(psycheck, name) is not None

@@ -24,6 +24,7 @@ PAGES = [
     *sorted(DOCS.glob("*.md")),
     *sorted((DOCS / "how-to").glob("*.md")),
     *sorted((DOCS / "reference").glob("*.md")),
+    *sorted((DOCS / "papers").glob("*.md")),
 ]
 # The address of a server as the pages write it; a server of the tests answers in its place.
 ADDRESS = "http://127.0.0.1:8000/v1"

@@ -48,6 +48,8 @@ COMMANDS = (
     Command(
         "audit llm:x?base_url=http://127.0.0.1:9/v1&prompt=depression demo:tweets --dry-run", needs=("llm",)
     ),
+    # A file that is no model: with the extra, that is what is wrong.
+    Command("audit onnx:dump.jsonl demo:tweets", needs=("onnx",), exit_code=2, output="ONNX Runtime"),
     Command("annotate new annotations", needs=("annotate",), output="task"),
     # Nothing is served: with the extra, the file of weights is what is missing.
     Command("llm serve --weights none.gguf", needs=("local-llm",), exit_code=2),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from psycheck.audits.performance import Performance, shared_labels
     from psycheck.audits.suite import Check, Suite, read_suite
     from psycheck.audits.summary import across_corpora as pass_rates_across_corpora
+    from psycheck.audits.summary import across_models as correlated_pass_rates
     from psycheck.audits.summary import holm_families
     from psycheck.commands.audit import audit
     from psycheck.commands.bias import encoder_bias
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from psycheck.corpora.posting_histories import against_controls
     from psycheck.corpora.posting_histories import by_author as histories_by_author
     from psycheck.corpora.reading import read_corpus
+    from psycheck.corpora.word_dictionaries import read_dictionary
     from psycheck.models.opening import open_encoder, open_model
     from psycheck.runs.environment import described as describe_inputs
     from psycheck.runs.environment import environment_of as run_environment
@@ -70,13 +72,20 @@ if TYPE_CHECKING:
     from psycheck.symptoms.graph import Graph, Symptom, read_graph
     from psycheck.symptoms.reader import SymptomModel
     from psycheck.training.arm_figures import ArmResult, compare_arms, compare_plain_models
-    from psycheck.training.arms import Experiment, Retraining, plan_experiment, score_label
+    from psycheck.training.arms import Experiment, Retraining, best_arm, plan_experiment, score_label
     from psycheck.training.arms import judge_with_room as judge_checks
     from psycheck.training.fit import Trained, training_folder
     from psycheck.training.fit import fit as fit_model
     from psycheck.training.fit import train as train_model
+    from psycheck.training.learners import Grid as LearnerGrid
+    from psycheck.training.learners import cut_folds as learner_folds
+    from psycheck.training.learners import grid as learner_grid
+    from psycheck.training.learners import learners as learner_names
+    from psycheck.training.learners import search as search_learner
     from psycheck.training.parts import held_out
-    from psycheck.training.recipe import Recipe, preset
+    from psycheck.training.recipe import Recipe, preset, study_recipe
+    from psycheck.training.recipe import space as search_space
+    from psycheck.training.search import search as search_recipe
     from psycheck.training.sentence_arms import train_arms
     from psycheck.training.symptom_models import train_each as train_symptoms_by_disease
     from psycheck.training.symptom_models import train_symptoms
@@ -98,6 +107,7 @@ _HOMES = {
     "Graph": "psycheck.symptoms.graph",
     "Judgement": "psycheck.core.audit",
     "LabelAnswers": "psycheck.audits.differences:Answered",
+    "LearnerGrid": "psycheck.training.learners:Grid",
     "Limits": "psycheck.scoring.limits",
     "Measure": "psycheck.core.measure",
     "Model": "psycheck.core.model",
@@ -114,6 +124,7 @@ _HOMES = {
     "against_controls": "psycheck.corpora.posting_histories",
     "answers": "psycheck.scoring.answers",
     "audit": "psycheck.commands.audit",
+    "best_arm": "psycheck.training.arms",
     "bias": "psycheck.commands.python_verbs",
     "compare": "psycheck.commands.python_verbs",
     "compare_arms": "psycheck.training.arm_figures",
@@ -123,6 +134,7 @@ _HOMES = {
     "corpus_classes": "psycheck.corpora.distances:classes_of",
     "corpus_distances": "psycheck.corpora.distances:compare",
     "corpus_notes": "psycheck.commands.compare:notes_of",
+    "correlated_pass_rates": "psycheck.audits.summary:across_models",
     "curate": "psycheck.commands.python_verbs",
     "describe_inputs": "psycheck.runs.environment:described",
     "diff": "psycheck.commands.python_verbs",
@@ -138,6 +150,9 @@ _HOMES = {
     "holm_families": "psycheck.audits.summary",
     "improve": "psycheck.commands.python_verbs",
     "judge_checks": "psycheck.training.arms:judge_with_room",
+    "learner_folds": "psycheck.training.learners:cut_folds",
+    "learner_grid": "psycheck.training.learners:grid",
+    "learner_names": "psycheck.training.learners:learners",
     "measured": "psycheck.audits.figures",
     "open_corpus": "psycheck.corpora.opening",
     "open_encoder": "psycheck.models.opening",
@@ -148,6 +163,7 @@ _HOMES = {
     "plan_experiment": "psycheck.training.arms",
     "preset": "psycheck.training.recipe",
     "read_corpus": "psycheck.corpora.reading",
+    "read_dictionary": "psycheck.corpora.word_dictionaries",
     "read_graph": "psycheck.symptoms.graph",
     "read_suite": "psycheck.audits.suite",
     "run_environment": "psycheck.runs.environment:environment_of",
@@ -156,12 +172,16 @@ _HOMES = {
     "score_corpus": "psycheck.commands.score",
     "score_label": "psycheck.training.arms",
     "score_texts": "psycheck.scoring.answers:scores_of",
+    "search_learner": "psycheck.training.learners:search",
+    "search_recipe": "psycheck.training.search:search",
+    "search_space": "psycheck.training.recipe:space",
     "shared_labels": "psycheck.audits.performance",
     "study_angst": "psycheck.studies.angst_study",
     "study_corpora": "psycheck.studies.corpora_study",
     "study_deck": "psycheck.studies.deck_study",
     "study_gender": "psycheck.studies.gender_study",
     "study_psysym": "psycheck.studies.psysym_study",
+    "study_recipe": "psycheck.training.recipe",
     "symptom_similarity": "psycheck.commands.retrieve:nearest_of",
     "train": "psycheck.commands.python_verbs",
     "train_arms": "psycheck.training.sentence_arms",
@@ -187,6 +207,7 @@ __all__ = [
     "Graph",
     "Judgement",
     "LabelAnswers",
+    "LearnerGrid",
     "Limits",
     "Measure",
     "Model",
@@ -203,6 +224,7 @@ __all__ = [
     "against_controls",
     "answers",
     "audit",
+    "best_arm",
     "bias",
     "compare",
     "compare_arms",
@@ -212,6 +234,7 @@ __all__ = [
     "corpus_classes",
     "corpus_distances",
     "corpus_notes",
+    "correlated_pass_rates",
     "curate",
     "describe_inputs",
     "diff",
@@ -227,6 +250,9 @@ __all__ = [
     "holm_families",
     "improve",
     "judge_checks",
+    "learner_folds",
+    "learner_grid",
+    "learner_names",
     "measured",
     "open_corpus",
     "open_encoder",
@@ -237,6 +263,7 @@ __all__ = [
     "plan_experiment",
     "preset",
     "read_corpus",
+    "read_dictionary",
     "read_graph",
     "read_suite",
     "run_environment",
@@ -245,12 +272,16 @@ __all__ = [
     "score_corpus",
     "score_label",
     "score_texts",
+    "search_learner",
+    "search_recipe",
+    "search_space",
     "shared_labels",
     "study_angst",
     "study_corpora",
     "study_deck",
     "study_gender",
     "study_psysym",
+    "study_recipe",
     "symptom_similarity",
     "train",
     "train_arms",

@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import select, update
 
 from annotators import Team, team
-from psycheck.annotate import accounts
-from psycheck.annotate.accounts import accept, invite, join, log_in, log_out, session_of
+from psycheck.annotate import credentials
+from psycheck.annotate.accounts import accept, invite, join
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import members, projects_of
+from psycheck.annotate.passwords import change_password, make_password_link, password_link_name, set_password
 from psycheck.annotate.refusals import NotAllowed, NotFound, Outdated, TooOften
+from psycheck.annotate.sessions import log_in, log_out, revoke_sessions, session_of
 from psycheck.annotate.tables import failure, invitation, person, session
 from refusals import refused
 
@@ -25,7 +27,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     import argon2
 
     hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
+    monkeypatch.setattr(credentials, "_hasher", lambda: hasher)
 
 
 def test_an_invitation_works_once_and_in_time(db: Database) -> None:
@@ -113,7 +115,7 @@ def test_sessions_open_and_end(db: Database) -> None:
     assert (found.person.name, found.csrf) == ("ada", first.csrf)
     log_out(db, first.token)
     assert session_of(db, first.token) is None
-    accounts.revoke_sessions(db, ours.owner, ours.project, second.person.id)
+    revoke_sessions(db, ours.owner, ours.project, second.person.id)
     assert session_of(db, second.token) is None
     assert session_of(db, "guessed") is None
 
@@ -132,8 +134,8 @@ def test_a_new_password_ends_all_sessions(db: Database) -> None:
     ours = team(db)
     opened = log_in(db, member_of(ours), PASSWORD)
     with refused("password.wrong"):
-        accounts.change_password(db, opened.person, "another guess", "a new password")
-    accounts.change_password(db, opened.person, PASSWORD, "a new password")
+        change_password(db, opened.person, "another guess", "a new password")
+    change_password(db, opened.person, PASSWORD, "a new password")
     assert session_of(db, opened.token) is None
     with refused("login.wrong"):
         log_in(db, "ada", PASSWORD)
@@ -176,15 +178,15 @@ def test_a_password_link_works_once_and_ends_all_sessions(db: Database) -> None:
     ours = team(db)
     name = member_of(ours)
     opened = log_in(db, name, PASSWORD)
-    token = accounts.make_password_link(db, ours.owner, ours.project, opened.person.id)
-    assert accounts.password_link_name(db, token) == name
+    token = make_password_link(db, ours.owner, ours.project, opened.person.id)
+    assert password_link_name(db, token) == name
     with refused("account.bad-password", key="password"):
-        accounts.set_password(db, token, "short")
-    accounts.set_password(db, token, "quite another password")
+        set_password(db, token, "short")
+    set_password(db, token, "quite another password")
     assert session_of(db, opened.token) is None
     assert log_in(db, name, "quite another password").person.name == name
     with refused("password.link-not-valid"):
-        accounts.set_password(db, token, "a third password")
+        set_password(db, token, "a third password")
 
 
 def test_nobody_gets_into_the_projects_of_others_by_a_password_link(db: Database) -> None:
@@ -198,10 +200,10 @@ def test_nobody_gets_into_the_projects_of_others_by_a_password_link(db: Database
     join(db, boss, invite(db, ours.owner, ours.project, "annotator"))
     for powerful in (who, boss):
         with refused("password.not-yours"):
-            accounts.make_password_link(db, ours.owner, ours.project, powerful.id)
+            make_password_link(db, ours.owner, ours.project, powerful.id)
     with pytest.raises(NotAllowed):
-        accounts.make_password_link(db, who, ours.project, ours.owner.id)
-    assert accounts.make_password_link(db, None, ours.project, who.id)
+        make_password_link(db, who, ours.project, ours.owner.id)
+    assert make_password_link(db, None, ours.project, who.id)
 
 
 def test_a_project_without_an_owner_goes_to_the_next_owner_of_the_server(db: Database) -> None:

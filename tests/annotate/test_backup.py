@@ -1,6 +1,10 @@
 """Backup and restore: the same rows, from one kind of database into the other, or nothing."""
 
+import json
+import os
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,10 +13,11 @@ from cryptography.fernet import Fernet
 from sqlalchemy import select
 
 from annotators import answer, given, marks, team
-from psycheck.annotate.backup import backup, restore
+from psycheck.annotate.backup import backup
 from psycheck.annotate.database import Database, database_url, open_database
 from psycheck.annotate.export import judgements, trail
 from psycheck.annotate.membership import Person
+from psycheck.annotate.restore import restore
 from psycheck.annotate.tables import metadata, person
 from psycheck.core.errors import BadInput
 from refusals import refused
@@ -113,6 +118,41 @@ def test_a_damaged_backup_restores_nothing(tmp_path: Path, keep: int) -> None:
     assert all(not table for table in rows(second).values())
 
 
+def test_a_backup_with_one_changed_bit_restores_nothing(tmp_path: Path) -> None:
+    first, file = new(tmp_path / "first"), tmp_path / "all.jsonl.zst"
+    filled(first)
+    backup(first, file)
+    content = bytearray(file.read_bytes())
+    # The last four bytes are the sum over the content, which is changed here.
+    content[-1] ^= 1
+    file.write_bytes(content)
+    second = new(tmp_path / "second")
+    with refused("backup.unreadable"):
+        restore(second, file)
+    assert all(not table for table in rows(second).values())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '{"table": "member", "row": {"project": 7, "person": 7, "role": "owner", "paused": false}}',
+        '{"table": "person", "row": {"id": {"a": 1}, "name": "ada"}}',
+        '{"table": "person", "row": {"id": 99999999999999999999, "name": "a", "password": "", "owner": true, '
+        '"made": 0}}',
+        '{"table": "person", "row": {"name": "ada"}}',
+    ],
+    ids=["refers-to-nothing", "no-number", "too-large", "incomplete"],
+)
+def test_rows_that_a_database_does_not_take_are_one_clear_error(row: str, tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl.zst"
+    lines = ('{"format": "psycheck annotations 1"}', row, '{"rows": 1}', "")
+    file.write_bytes(zstandard.compress("\n".join(lines).encode()))
+    second = new(tmp_path / "second")
+    with refused("backup.contradicts"):
+        restore(second, file)
+    assert all(not table for table in rows(second).values())
+
+
 def test_a_database_with_people_is_not_overwritten(tmp_path: Path) -> None:
     first, file = new(tmp_path / "first"), tmp_path / "all.jsonl.zst"
     filled(first)
@@ -137,6 +177,30 @@ def test_a_file_that_is_no_backup_is_one_clear_error(line: str, head: bool, tmp_
     with pytest.raises(BadInput, match="backup"):
         restore(second, file)
     assert all(not table for table in rows(second).values())
+
+
+def test_a_small_file_that_unpacks_to_many_rows_is_read_within_bounds(tmp_path: Path) -> None:
+    file = tmp_path / "all.jsonl.zst"
+    packer = zstandard.ZstdCompressor(level=1).compressobj()
+    with file.open("wb") as packed:
+        packed.write(packer.compress(b'{"format": "psycheck annotations 1"}\n'))
+        for number in range(2_000):
+            row = {"table": "failure", "row": {"who": f"{number} {'a' * 200_000}", "times": 1, "since": 0.0}}
+            packed.write(packer.compress(json.dumps(row).encode() + b"\n"))
+        packed.write(packer.flush())
+    assert file.stat().st_size < 2**20
+
+    place = tmp_path / "second"
+    command = [sys.executable, "-m", "psycheck", "annotate", "restore", str(place), str(file)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.stderr is not None
+    message = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 2
+    assert b"damaged" in message
+    # 400 MB of rows, without the line that ends a backup; in KiB.
+    assert usage.ru_maxrss < 300 * 1024
+    assert all(not table for table in rows(open_database(database_url(place))).values())
 
 
 def test_a_small_file_that_unpacks_to_an_endless_row_is_refused_within_bounds(tmp_path: Path) -> None:

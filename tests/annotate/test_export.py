@@ -11,15 +11,9 @@ from annotators import SYMPTOMS, Team, answer, given, marks, team
 from psycheck.annotate.adjudication import conflict, conflicts, resolve
 from psycheck.annotate.annotator_answers import Answers, Span, Status
 from psycheck.annotate.database import Database, database_url, open_database
-from psycheck.annotate.export import (
-    evidence,
-    flagged_items,
-    gold_evidence,
-    judgements,
-    merged,
-    trail,
-)
+from psycheck.annotate.export import judgements, merged, trail
 from psycheck.annotate.export_files import EXPORTS, Exporting, exported, write_export
+from psycheck.annotate.exported_evidence import evidence, flagged_items, gold_evidence
 from psycheck.annotate.flagged import set_flag
 from psycheck.annotate.membership import Person
 from psycheck.annotate.refusals import NotAllowed, NotFound

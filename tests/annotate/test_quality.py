@@ -191,7 +191,7 @@ def test_a_bad_batch_is_void_and_all_of_it_is_annotated_again(db: Database) -> N
 
 
 def test_a_reviewer_does_not_see_an_answer_before_their_own_and_sets_evidence_and_flag(db: Database) -> None:
-    from psycheck.annotate.export import flagged_items
+    from psycheck.annotate.exported_evidence import flagged_items
 
     ours = team(db, more=SMALL)
     ours.fill(4)

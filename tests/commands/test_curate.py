@@ -125,7 +125,7 @@ def test_the_folder_holds_the_funnel_and_no_name_and_no_text(tmp_path: Path, dum
     curate_dumps([dump], out=out, how=Curating(**SMALL))
     assert sorted(path.name for path in out.iterdir()) == [
         "corpus.jsonl.zst", "findings.csv", "findings.jsonl", "headlines.jsonl",
-        "report.html", "run.json", "shown.jsonl",
+        "lexicon_scores.parquet", "report.html", "run.json", "shown.jsonl",
     ]  # fmt: skip
     run = open_run(out)
     found = {(f.where.get("side"), f.where.get("step")): f for f in run.findings if f.measure == "funnel"}
@@ -291,3 +291,16 @@ def test_a_mistake_is_said_before_any_work(
     assert isinstance(done.exception, BadInput)
     assert re.search(said, str(done.exception))
     assert not list(tmp_path.rglob("posts-*.zst"))
+
+
+def test_a_preset_is_what_its_study_kept_and_options_go_before_it(tmp_path: Path) -> None:
+    from psycheck.corpora.curate.settings import preset_settings
+    from psycheck.io.settings import read_settings
+
+    psysym = read_settings(Curating, preset_settings("psysym"))
+    assert (psysym.controls, psysym.min_words, psysym.most_posts, psysym.top_k) == (True, 1, 256, 0)
+    angst = read_settings(Curating, preset_settings("angst"))
+    assert (angst.min_words, angst.min_posts, angst.top_k, angst.sample) == (75, 10, 25_000, 3_000)
+    assert (angst.rank, angst.score_by) == (("empath", "nrc"), "total")
+    with refused("curate.unknown-preset", allowed="angst"):
+        preset_settings("angts")

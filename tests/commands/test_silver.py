@@ -91,6 +91,14 @@ def test_labels_outside_the_filters_are_dropped_and_counted() -> None:
         labelled(*models, confidence=[0.99, 1.0])
 
 
+def test_only_texts_that_are_1_for_a_label_are_kept_and_the_others_counted() -> None:
+    models = fixed("a", 0.1, 0.6, NAN, 0.4), fixed("b", 0.2, 0.7, 0.9, NAN, label="anxiety")
+    made = labelled(*models, keep_positive=True)
+    assert made.corpus.ids == ["2", "3"]
+    assert made.card["counts"]["texts without a label of 1"] == 2
+    assert made.card["counts"]["texts written"] == 2
+
+
 def test_complete_keeps_only_texts_with_every_label() -> None:
     models = fixed("a", 0.1, 0.6, NAN, 0.4), fixed("b", 0.2, 0.7, 0.9, NAN, label="anxiety")
     made = labelled(*models)

@@ -16,9 +16,7 @@ def written(folder: Path, rows: list[tuple[str, int]]) -> None:
 
 
 def run_study(folder: Path, *more: str) -> tuple[int, str]:
-    done = psycheck(
-        folder, "study", "gender", "notes.csv", "--encoder", "tfidf", "--learner", "logistic", *more
-    )
+    done = psycheck(folder, "study", "gender", "notes.csv", "--encoder", "tfidf", "--learner", "lr", *more)
     return done.returncode, done.stderr if done.returncode else done.stdout
 
 

@@ -2,7 +2,11 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
+import polars as pl
+
 from process import psycheck
+from psycheck.corpora.opening import open_corpus
 
 
 def test_a_baseline_is_trained_and_audited_in_two_commands(tmp_path: Path) -> None:
@@ -123,3 +127,39 @@ def test_the_command_of_the_card_opens_the_model(tmp_path: Path) -> None:
     said = command.replace("FOLDER", "models/plain").replace("CORPUS", "demo:tweets").split()
     done = psycheck(tmp_path, *said, "--split", "test", "--variants", "one")
     assert done.returncode == 0, done.stderr
+
+
+def test_an_svm_on_static_vectors_is_audited_and_improved(tmp_path: Path) -> None:
+    rows = open_corpus("demo:tweets").table.group_by("split").head(60)
+    rows.select("text", pl.col("label:depression").alias("depression"), "split").write_csv(
+        tmp_path / "posts.csv"
+    )
+    words = sorted({word for text in rows["text"] for word in re.findall(r"\w+", text.lower())})
+    random = np.random.default_rng(0)
+    lines = [f"{word} {' '.join(map('{:.3f}'.format, random.normal(size=6)))}" for word in words]
+    (tmp_path / "words.txt").write_text(f"{len(words)} 6\n" + "\n".join(lines) + "\n")
+
+    train = ("train", "posts.csv", "--label", "depression", "--start", "svm", "--out", "models/svm")
+    done = psycheck(tmp_path, *train, "--features", "vectors:words.txt")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "model: learner:models/svm"
+
+    done = psycheck(tmp_path, "audit", "models/svm", "posts.csv", "--split", "dev", "--variants", "one")
+    assert done.returncode == 0, done.stderr
+    audited = (tmp_path / "runs/audit/findings.jsonl").read_text()
+    assert '"model": "svm"' in audited
+
+    improve = ("improve", "learner:models/svm", "posts.csv", "demo:interviews", "--texts", "8")
+    done = psycheck(tmp_path, *improve, "--no-control")
+    assert done.returncode == 0, done.stderr
+    arms = {"plain", "balanced", "augmented"}
+    found = map(json.loads, (tmp_path / "runs/improve/findings.jsonl").read_text().splitlines())
+    assert {finding["where"].get("arm") for finding in found} >= arms
+    assert list((tmp_path / "runs/improve/models").rglob("learner.skops"))
+
+
+def test_features_are_for_learners_alone(tmp_path: Path) -> None:
+    words = ("train", "demo:tweets", "--start", "tfidf+lr", "--features", "encoder", "--out", "m")
+    done = psycheck(tmp_path, *words)
+    assert done.returncode == 2
+    assert "svm, forest, mlp, lr" in done.stderr

@@ -59,7 +59,7 @@ def test_findings_of_a_comparison_and_a_gender_study_are_in_the_catalogue(tmp_pa
     how = Comparing(sample=40, permutations=20, repeats=2)
     compared = compare_corpora([tweets, notes], encoder="tfidf", warn=True, how=how)
     assert {"jsd_unigram", "mmd2", "adversarial_mcc", "words"} <= {f.measure for f in compared.findings}
-    study = study_gender(notes, out=tmp_path, encoder="tfidf", names=["logistic"], balance="class")
+    study = study_gender(notes, out=tmp_path, encoder="tfidf", names=["lr"], balance="class")
     assert {"fnr_mcnemar_p_holm", "gendered_share"} <= {f.measure for f in study.findings}
     assert uncatalogued([*compared.findings, *study.findings]) == set()
 

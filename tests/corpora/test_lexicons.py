@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from psycheck.corpora.curate import lexicons
-from psycheck.corpora.curate.lexicons import joined, rankings
+from psycheck.corpora.curate.lexicons import joined, lexicon_scores, rankings
 from refusals import refused
 
 
@@ -53,3 +53,23 @@ def test_several_rankings_are_joined_by_the_mean_of_ranks() -> None:
     one, other = np.array([0.0, 5.0, 9.0]), np.array([1.0, 1.0, 0.0])
     assert joined([one]).tolist() == [0, 5, 9]
     assert joined([one, other]).tolist() == [0.5, 0.75, 0.5]
+
+
+def test_a_total_adds_up_what_a_share_divides() -> None:
+    (share,), (total,) = rankings(["words"]), rankings(["words"], score_by="total")
+    text = "I am sad and AFRAID, so it is."
+    assert (share(text), total(text)) == (2 / 8, 2)
+
+
+def test_words_of_the_intensity_lexicon_count_by_their_intensity(tmp_path: Path) -> None:
+    path = tmp_path / "intensity.txt"
+    path.write_text(
+        "word\temotion\tscore\ndread\tfear\t0.75\nloss\tsadness\t0.5\nloss\tfear\t0.25\n", "utf-8"
+    )
+    scores = lexicon_scores(["dread of a loss", "a chair"], ["nrc"], path)
+    # Table 7 has a column per emotion, and their sum.
+    assert scores["nrc_fear"] == [1.0, 0.0]
+    assert scores["nrc_sadness"] == [0.5, 0.0]
+    assert scores["nrc_total"] == [1.5, 0.0]
+    assert scores["nrc_share"] == [1.5 / 4, 0.0]
+    assert scores["nrc_anger"] == [0.0, 0.0]

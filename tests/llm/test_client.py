@@ -15,8 +15,8 @@ from llm_servers import YES, Asked, Behaviour, Exchange, answer_yes, completion,
 from psycheck.core.model import Answer, Reply
 from psycheck.llm import connection, pace
 from psycheck.llm.client import ask_all
-from psycheck.llm.connection import Server
 from psycheck.llm.pace import Unanswered
+from psycheck.llm.server import Server
 from refusals import refused
 
 PLAIN = {"max_tokens": 64}

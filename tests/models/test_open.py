@@ -44,7 +44,11 @@ def test_a_bare_path_says_itself_what_it_is(tmp_path: Path) -> None:
         ("sklearn:x.skops?device=cuda", "model.option-of-another-kind", "for frozen: and hf:"),
         ("python:mod:score?device=cuda", "model.option-of-another-kind", "for frozen: and hf:"),
         ("sklearn:x.skops?trust_remote_code=true", "model.option-of-another-kind", "for hf:"),
-        ("scores:x.csv?trust_pickle=true", "model.option-of-another-kind", "for hf: and sklearn:"),
+        (
+            "scores:x.csv?trust_pickle=true",
+            "model.option-of-another-kind",
+            "for hf: and mlflow: and setfit: and sklearn:",
+        ),
         ("hf:x?label=a&label=b", "model.duplicate-option", ""),
     ],
 )
@@ -195,7 +199,10 @@ def test_an_outside_kind_has_its_own_options(dice: None) -> None:
     assert capabilities_of(model).batch == 7
     with refused("model.unknown-option", allowed="did you mean 'faces'"):
         open_model("dice:ivory?face=20")
-    with refused("model.option-of-another-kind", allowed="'positive' is for hf: and python: and sklearn:"):
+    with refused(
+        "model.option-of-another-kind",
+        allowed="'positive' is for hf: and http: and https: and mlflow: and onnx:",
+    ):
         open_model("dice:ivory?positive=1")
     with refused("model.option-of-another-kind", allowed="'faces' is for dice:"):
         open_model("sklearn:x.skops?faces=20")

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +31,18 @@ def test_what_is_loaded_scores_exactly_as_what_was_saved(tmp_path: Path) -> None
     save_tfidf(pipeline, tmp_path)
     loaded = load_tfidf(tmp_path / TFIDF_FILE)
     np.testing.assert_array_equal(loaded.predict_proba(TEXTS), pipeline.predict_proba(TEXTS))
-    assert loaded.steps[0][1].vocabulary_ == pipeline.steps[0][1].vocabulary_
+    assert loaded.pipeline.steps[0][1].vocabulary_ == pipeline.steps[0][1].vocabulary_
     assert list(loaded.classes_) == ["low", "not low"]
+
+
+def test_a_model_is_opened_without_scikit_learn(tmp_path: Path) -> None:
+    save_tfidf(pipeline_of_one_label(), tmp_path)
+    opening = (
+        "import sys; from psycheck.models.opening import open_model;"
+        f"print(open_model({str(tmp_path)!r}).labels, 'sklearn' in sys.modules)"
+    )
+    opened = subprocess.run([sys.executable, "-c", opening], capture_output=True, text=True, check=True)
+    assert opened.stdout.strip() == "('low',) False"
 
 
 def test_several_labels_come_back_in_their_order(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from claim_rates import Share, beyond, write_rates
 from claims import FALSE, rules_of
 from planted_models import (
     INERT,
+    INVERTED,
     KINDS,
     LEAKED,
     NULL,
@@ -87,7 +88,7 @@ def test_a_run_writes_the_worst_setting_and_keeps_what_it_did_not_measure(tmp_pa
     kept = {"groups.gap": {"power": "kept", "false_alarms": "old"}, "gender.flips": {"power": "kept"}}
     rates.write_text(json.dumps(kept), "utf-8")
     alarms = {"groups.gap": {"a": Share(1, 100), "b": Share(0, 100)}}
-    powers = {claims.INVERTED: [Share(5, 10), Share(10, 10)]}
+    powers = {INVERTED: [Share(5, 10), Share(10, 10)]}
     write_rates(alarms, claims.powers_by_rule(powers), rates)
     assert json.loads(rates.read_text("utf-8")) == {
         "groups.gap": {"power": "kept", "false_alarms": "1.0 % (0.0–5.4), n 100, in the worst of 2 settings"},

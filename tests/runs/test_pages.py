@@ -31,7 +31,7 @@ def test_a_folder_holds_what_its_pages_are_drawn_from(verb: str, tmp_path: Path)
         case "study corpora":
             study_corpora([notes, tweets], encoder="tfidf", how=QUICK, out=tmp_path)
         case _:
-            study_gender(notes, out=tmp_path, encoder="tfidf", names=["logistic"])
+            study_gender(notes, out=tmp_path, encoder="tfidf", names=["lr"])
     opened = open_run(tmp_path)
     assert opened.plan["verb"] == verb
     drawn = pages_of(opened)

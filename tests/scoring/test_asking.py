@@ -127,7 +127,6 @@ def test_a_failure_of_a_model_that_retries_by_itself_is_final() -> None:
             /,
             *,
             allowed: Callable[[int], bool] = unlimited,
-            say: Callable[[str], None] = ignored,
         ) -> Iterator[tuple[int, Reply | Exception]]:
             assert allowed(0)
             yield from super().ask(items)
@@ -137,6 +136,25 @@ def test_a_failure_of_a_model_that_retries_by_itself_is_final() -> None:
     with answers([model], [(1.0, ["ccc", "bb", "a"])], sleep=waits.append) as found:
         assert (found.tallies["talker"].scored, found.tallies["talker"].failed) == (2, 1)
     assert (model.asked, waits) == (["ccc", "bb", "a"], [])
+
+
+def test_what_a_model_says_about_its_server_is_noted_where_it_takes_say() -> None:
+    class Telling(Talker):
+        capabilities = Capabilities(asks_leave=True)
+
+        def ask(
+            self,
+            items: Sequence[str],
+            /,
+            *,
+            allowed: Callable[[int], bool] = unlimited,
+            say: Callable[[str], None] = ignored,
+        ) -> Iterator[tuple[int, Reply | Exception]]:
+            say("the server is slow")
+            yield from super().ask(items)
+
+    with answers([Telling()], [(1.0, ["a"])]) as found:
+        assert found.tallies["talker"].notes == ["the server is slow"]
 
 
 def test_answers_that_arrive_together_are_committed_together(own_store: Path) -> None:

@@ -10,8 +10,9 @@ from psycheck.statistics.two_stage import (
     Prices,
     best_within_budget,
     cascade_curve,
+    cheapest_policy,
     cheapest_within_loss,
-    expected_cost,
+    text_costs,
 )
 
 # Cheap decisions: 1 1 0 1 0, right for the first, second and last. The third and fourth are the unsure ones.
@@ -54,9 +55,30 @@ def test_where_the_expensive_model_gives_no_answer_the_cheap_one_decides() -> No
 def test_persons_and_errors_have_their_own_costs() -> None:
     decided = np.array([1.0, 0.0, np.nan, 0.0, 0.0])
     asked = np.array([False, True, True, True, False])
-    cost, to_persons = expected_cost(TARGETS, decided, asked, Prices(expensive=1, person=20, error=100))
-    assert cost == 3 * 1 + 1 * 20 + 1 * 100
-    assert to_persons == pytest.approx(1 / 5)
+    prices = Prices(expensive=1, person=20, error=100)
+    assert text_costs(TARGETS, decided, asked, prices).tolist() == [0, 101, 21, 1, 0]
+    unknown = text_costs(np.array([np.nan, 0.5]), np.array([1.0, 1.0]), np.array([True, True]), prices)
+    assert np.isnan(unknown).all()
+
+
+@pytest.mark.parametrize(
+    ("prices", "asked", "abstain", "cost"),
+    [
+        # Two calls mend both errors: 2 × 1 / 5.
+        (Prices(expensive=1, person=1000, error=100), 2, 0.0, 0.4),
+        # Calls are dear: the cheap model errs on two of five.
+        (Prices(expensive=1000, person=1000, error=10), 0, 0.0, 4.0),
+        # A person is cheaper than a call: the scores .45 and .6 are left to one, the nearest step is .15.
+        (Prices(expensive=50, person=2, error=100), 0, 0.15, 0.8),
+    ],
+)
+def test_the_cheapest_way_is_the_one_worked_out_by_hand(
+    prices: Prices, asked: int, abstain: float, cost: float
+) -> None:
+    curve = cascade_curve(TARGETS, CHEAP, LLM)
+    policy = cheapest_policy(TARGETS, CHEAP, LLM, curve, prices)
+    assert (policy.point.asked, policy.abstain) == (asked, abstain)
+    assert policy.cost == pytest.approx(cost)
 
 
 def test_platt_is_the_map_that_an_optimiser_finds() -> None:

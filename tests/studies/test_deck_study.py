@@ -7,9 +7,13 @@ import pytest
 
 from psycheck.core.corpus import Corpus
 from psycheck.core.run import Run
+from psycheck.models.opening import open_model
 from psycheck.report.studies.deck_tables import deck_tables
 from psycheck.report.studies.published_figures import published
+from psycheck.studies.deck_design import SMALL, Size, left_out
 from psycheck.studies.deck_study import study_deck
+from psycheck.training.arm_figures import ArmResult
+from psycheck.training.arms import best_arm
 from psycheck.training.recipe import Recipe
 from refusals import refused
 from suites_of_ours import seen_and_unseen
@@ -38,8 +42,9 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Path, list[str]
     suite = seen_and_unseen(folder)["suite"]
     said: list[str] = []
     corpora = [corpus_of("first"), corpus_of("second one")]
-    run = study_deck(corpora, [RECIPE], out=folder / "out", seeds=2, texts=8, suite=suite, say=said.append)
-    study_deck(corpora, [RECIPE], out=folder / "out", seeds=2, texts=8, suite=suite, say=said.append)
+    size = Size(seeds=2, trials=0, texts=8)
+    run = study_deck(corpora, [RECIPE], out=folder / "out", size=size, suite=suite, say=said.append)
+    study_deck(corpora, [RECIPE], out=folder / "out", size=size, suite=suite, say=said.append)
     return run, folder / "out", said
 
 
@@ -137,3 +142,75 @@ def test_the_page_shows_the_tables_and_the_figures_on_other_corpora(
     assert "trained on first: macro-F1" in page
     assert "on second one" in page
     assert "Table 4" in page
+
+
+def test_checks_are_tried_on_the_seed_that_is_best_on_dev(done: tuple[Run, Path, list[str]]) -> None:
+    run, _, _ = done
+    assert run.plan["best_seeds"].keys() == {"first, tfidf+lr", "second one, tfidf+lr"}
+    # Equal losses on dev: nothing of a linear baseline is random, and the first seed stays.
+    assert set(run.plan["best_seeds"].values()) == {0}
+
+
+def test_the_best_arm_is_that_of_the_least_loss_on_dev() -> None:
+    def arm(seed: int, loss: float, f1: float) -> ArmResult:
+        model = open_model(lambda texts: [0.5] * len(texts), label="low")
+        return ArmResult("plain", seed, model, (), (), {}, {}, dev={"loss": loss, "f1": f1})
+
+    arms = [arm(0, 0.6, 0.9), arm(1, 0.4, 0.7), arm(2, 0.5, 0.8)]
+    assert best_arm(arms, "dev_loss").seed == 1
+    assert best_arm(arms, "dev_f1").seed == 0
+
+
+def test_both_denominators_stand_side_by_side(done: tuple[Run, Path, list[str]]) -> None:
+    run, folder, _ = done
+    changed = {(f.where["check"], f.where["corpus"]): f for f in run.findings.where(measure="pass_rate")}
+    everywhere = run.findings.where(measure="pass_rate_every_text")
+    assert {(f.where["check"], f.where["corpus"]) for f in everywhere} == set(changed)
+    for rate in everywhere:
+        counts = changed[rate.where["check"], rate.where["corpus"]].counts
+        left_as_it_was = counts["unchanged"] + counts["unseen"]
+        # The checks of this suite are DIR: what was not changed passes.
+        assert rate.n == counts["passed"] + counts["failed"] + left_as_it_was
+        assert rate.counts["passed"] == counts["passed"] + left_as_it_was
+    head = (folder / "study.md").read_text("utf-8").split("## Tables 2")[1].splitlines()[2]
+    assert "tfidf+lr, first (every text)" in head
+    assert "tfidf+lr, first (changed texts)" in head
+
+
+def test_figures_from_hard_labels_are_those_of_the_paper(done: tuple[Run, Path, list[str]]) -> None:
+    run, folder, _ = done
+    place = {"arm": "plain", "seed": "0", "trained_on": "first", "corpus": "first", "decision": "0.5"}
+    figures = {f.measure: f for f in run.findings if place.items() <= f.where.items()}
+    assert figures["hard_brier"].value == pytest.approx(1 - figures["accuracy"].value)
+    recall, counts = figures["recall"].value, figures["recall"].counts
+    specificity = counts["tn"] / (counts["tn"] + counts["fp"])
+    assert figures["hard_auc"].value == pytest.approx((recall + specificity) / 2)
+    table = (folder / "study.md").read_text("utf-8").split("## App-table 3")[1].split("##")[0]
+    # Printed as shares in the paper: here in per cent, as ours.
+    assert "| published | TwSelfDiag | BERT | recall | 84.6 (sd 13.2) |" in table
+    for measure in ("precision", "recall", "hard_brier", "hard_auc", "brier"):
+        assert f"| ours | first | tfidf+lr | {measure} |" in table
+
+
+def test_what_a_small_run_leaves_out_is_said() -> None:
+    tests = [corpus_of("first", 80), corpus_of("second one", 1000)]
+    sentences = left_out(SMALL, [Recipe(start="minilm")], tests, retrain=True)
+    text = "; ".join(sentences)
+    assert "1 seed instead of 6" in text
+    assert "no search for minilm instead of one of 10 trials" in text
+    # 2 × 1.96 × sqrt(0.25 / 40) = 31 points.
+    assert "on 40 of 1,000 test texts of second one" in text
+    assert "an interval of 31 points" in text
+    # 400 texts: 9.8 points, as wide as the issue allows; a linear baseline has nothing to search.
+    assert left_out(Size(), [RECIPE], [corpus_of("second one", 400)], retrain=True) == []
+
+
+def test_correlations_have_a_row_of_each_counting(done: tuple[Run, Path, list[str]]) -> None:
+    run, folder, _ = done
+    found = run.findings.where(measure="pearson_r")
+    assert {f.where["counting"] for f in found} == {"changed texts", "every text"}
+    assert {f.n for f in found} == {2}
+    assert all("too_few" in f.flags for f in found)
+    page = (folder / "study.md").read_text("utf-8")
+    assert "| published | MFT | every text |  | 72.3 | <0.05 | >0.75 |" in page
+    assert "## Section 6.2" in page

@@ -53,7 +53,7 @@ texts = [
 ]
 corpus = Corpus.of("small", texts, labels={"depression": [float(i % 2 == 0) for i in range(120)]})
 study_gender(
-    corpus, out=out, encoder=Slow(), names=["logistic"], each=12, pairs=60,
+    corpus, out=out, encoder=Slow(), names=["lr"], each=12, pairs=60,
     direct_bias=False, say=say,
 )
 """

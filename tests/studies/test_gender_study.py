@@ -29,7 +29,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Nine of ten notes annotated for depression speak of a woman, one of ten of the others."""
     corpus = generate("notes", 900, 21, association=0.8)
     out = tmp_path_factory.mktemp("planted")
-    return study_gender(corpus, out=out, encoder="tfidf", names=["logistic"], balance="class")
+    return study_gender(corpus, out=out, encoder="tfidf", names=["lr"], balance="class")
 
 
 def one(run: Run, measure: str, experiment: str, **where: str) -> Finding:
@@ -80,7 +80,7 @@ def test_real_vectors_lose_it_where_nouns_are_swapped_with_the_pronouns(tmp_path
         generate("notes", 1_000, 21, association=0.8),
         out=tmp_path,
         encoder="minilm",
-        names=["logistic"],
+        names=["lr"],
         balance="class",
         each=50,
         scope=Scope(nouns=True, titles=True),
@@ -97,7 +97,7 @@ def test_real_vectors_lose_it_where_nouns_are_swapped_with_the_pronouns(tmp_path
 
 def test_nothing_is_found_where_nothing_was_planted(tmp_path: Path) -> None:
     corpus = generate("notes", 400, 21)
-    run = study_gender(corpus, out=tmp_path, encoder="tfidf", names=["logistic"])
+    run = study_gender(corpus, out=tmp_path, encoder="tfidf", names=["lr"])
     assert one(run, "mcnemar_p_holm", "original").value > 0.05
     assert one(run, "flip_rate", "original").value < 0.1
 
@@ -154,7 +154,7 @@ def small(n: int = 120, *, name: str = "small") -> Corpus:
 @pytest.mark.parametrize(
     ("names", "titles"),
     [
-        (["svm", "logistic"], ["SVM", "logistic regression"]),
+        (["svm", "lr"], ["SVM", "logistic regression"]),
         pytest.param(None, ["SVM", "random forest", "MLP", "logistic regression"], marks=pytest.mark.slow),
     ],
 )
@@ -206,7 +206,7 @@ def test_a_pair_with_one_vector_is_counted_as_unseen(tmp_path: Path) -> None:
         fingerprint = "2"
         words = ("low", "tired", "well")
 
-    run = study_gender(small(), out=tmp_path, encoder=Blind(), names=["logistic"], each=12, direct_bias=False)
+    run = study_gender(small(), out=tmp_path, encoder=Blind(), names=["lr"], each=12, direct_bias=False)
     flips = one(run, "flip_rate", "original")
     assert (flips.counts["flipped"], flips.counts["unseen"]) == (0, flips.n)
     (note,) = [note for note in run.notes if "cannot flip" in note]
@@ -249,7 +249,7 @@ def test_a_failing_direct_bias_does_not_cost_the_training(tmp_path: Path) -> Non
         def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
             return np.full((len(texts), len(self.words)), np.nan)
 
-    settings: dict[str, Any] = {"out": tmp_path, "names": ["logistic"], "each": 12}
+    settings: dict[str, Any] = {"out": tmp_path, "names": ["lr"], "each": 12}
     run = study_gender(small(), encoder=Wordless(), **settings)
     assert open_run(tmp_path).findings == run.findings
     assert one(run, "flip_rate", "original").n == 72
@@ -281,7 +281,7 @@ def test_a_start_that_is_trained_whole_goes_through_training(tmp_path: Path) -> 
 
 
 def test_wrong_settings_are_told(tmp_path: Path) -> None:
-    with refused("study.unknown-learner", what="svn"):
+    with refused("training.unknown-learner", what="svn"):
         study_gender(small(), out=tmp_path, names=["svn"])
     with refused("study.no-learner"):
         study_gender(small(), out=tmp_path, names=[])
@@ -303,7 +303,7 @@ def test_nouns_are_swapped_where_asked(tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "out": tmp_path,
         "encoder": "tfidf",
-        "names": ["logistic"],
+        "names": ["lr"],
         "each": 12,
     }
     run = study_gender(corpus, scope=Scope(nouns=True), **settings)
@@ -333,3 +333,30 @@ def test_published_tables_are_whole() -> None:
         for row in rows:
             worse = row["experiment"] == "augmented" and float(row["fnrr"]) < before[row["model"]]
             assert worse == bool(row["mark"])
+
+
+def test_several_encoders_are_rows_of_one_table_and_too_few_to_tell(tmp_path: Path) -> None:
+    class Fewer(Letters):
+        name, fingerprint = "fewer words", "3"
+        words = ("she", "he", "low", "tired", "well")
+
+    class Other(Letters):
+        name, fingerprint = "other words", "4"
+        words = ("she", "her", "he", "his", "mood", "low")
+
+    encoders = [Letters(), Fewer(), Other()]
+    run = study_gender(small(), out=tmp_path, encoder=encoders, names=["lr"], each=12)
+    flips = run.findings.where(measure="flip_rate", experiment="original")
+    assert [f.where["encoder"] for f in flips] == ["some words", "fewer words", "other words"]
+    page = (tmp_path / "study.md").read_text("utf-8")
+    table = page.split("## logistic regression (not in the paper)")[1].split("##")[0]
+    for encoder in encoders:
+        assert f"| ours | {encoder.name} |" in table
+    assert "- logistic regression on fewer words: " in page
+    # The words of the list are none of these three encoders': Direct Bias is missing, and said to be.
+    assert sum(note.startswith("Direct Bias of") for note in run.notes) == 3
+
+
+def test_an_encoder_is_named_once(tmp_path: Path) -> None:
+    with refused("study.same-encoder-name"):
+        study_gender(small(), out=tmp_path, encoder=[Letters(), Letters()], names=["lr"])

@@ -186,3 +186,44 @@ def test_the_label_that_is_studied() -> None:
         label_of(Corpus.of("n", ["a"]))
     with pytest.raises(BadInput, match="has no label 'depressed'"):
         label_of(many, "depressed")
+
+
+def test_the_record_decides_where_words_name_both_genders_or_none() -> None:
+    corpus = Corpus.of(
+        "n",
+        ["She came with him.", "Slept badly.", "He ate.", "He sat.", "They left."],
+        labels={"low": [1, 0, 1, 0, 0]},
+        groups={"gender": ["F", "male", "", "female", None]},
+    )
+    by_words = read(corpus)
+    assert by_words.ids == ["3", "4"]
+    texts = gendered_texts(corpus, "low", PRONOUNS, record="gender")
+    assert texts.ids == ["1", "2", "3", "4"]
+    # The third has no record; the record of the fourth is another one than its words.
+    assert texts.female.tolist() == [True, False, False, True]
+    assert (texts.recorded, texts.contradicted) == (3, 1)
+    assert texts.paired.tolist() == [True, False, True, True]
+    as_female, as_male = texts.wordings(np.array([0]))
+    assert (as_female, as_male) == (["She came with him."], ["He came with her."])
+    assert texts.left_out == {"no gendered word": 1}
+
+
+def test_a_text_without_gendered_words_makes_no_test_pair() -> None:
+    cells = {"female positive": 8, "female negative": 8, "male positive": 8, "male negative": 8}
+    named = corpus_of(cells)
+    plain = [f"Slept badly on day {i}." for i in range(12)]
+    corpus = Corpus.of(
+        "n",
+        [*named.texts, *plain],
+        labels={"low": [*named.targets()[:, 0].tolist(), *[float(i % 2) for i in range(12)]]},
+        groups={"gender": [*[None] * 32, *["F", "M"] * 6]},
+    )
+    texts = gendered_texts(corpus, "low", PRONOUNS, record="gender")
+    drawn = cut(texts, each=4)
+    assert texts.paired[drawn.test].all()
+    assert len(texts) == 44
+
+
+def test_a_record_that_is_not_there_is_refused() -> None:
+    with refused("gender-study.no-record"):
+        gendered_texts(Corpus.of("n", ["She ate."], labels={"low": [1]}), "low", PRONOUNS, record="gender")

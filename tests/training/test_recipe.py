@@ -1,11 +1,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from psycheck.core.errors import BadInput
-from psycheck.training.recipe import Recipe, preset, presets, recipe_of, space, space_of
+from psycheck.training.recipe import Recipe, preset, presets, recipe_of, space, space_of, study_recipe
 from refusals import refused
 
 
@@ -60,3 +61,28 @@ def test_recipes_do_not_load_torch() -> None:
     world = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=world)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("study", "start", "length", "rate"),
+    [
+        ("deck", "bert-base-uncased", 512, 4.141091839433421e-06),
+        ("deck", "albert-base-v1", 512, 1.0428224972683394e-05),
+        ("deck", "someone/roberta-large-of-theirs", 512, 4.141091839433421e-06),
+        ("angst", "AIMH/mental-longformer-base-4096", 4096, 2e-5),
+        ("angst", "minilm", 256, 2e-5),
+        ("deck", "minilm", 128, 1e-4),
+    ],
+)
+def test_a_start_of_a_study_has_the_settings_of_its_architecture(
+    study: str, start: str, length: int, rate: float
+) -> None:
+    recipe = study_recipe(study, start)
+    assert (recipe.start, recipe.max_length, recipe.learning_rate) == (start, length, rate)
+
+
+def test_a_folder_of_a_study_is_known_by_its_configuration(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "longformer"}')
+    assert study_recipe("angst", str(tmp_path)).max_length == 4096
+    # A baseline is fitted as it is.
+    assert study_recipe("angst", "tfidf+lr") == Recipe(start="tfidf+lr")

@@ -30,15 +30,19 @@ _ABOUT_ITEMS: Final[tuple[Table, ...]] = (reason, suggestion)
 
 def erase_items(db: Database, who: Person | None, project_id: int, item_ids: Iterable[int]) -> int:
     """Erase items by number, for the owner of their project; returns how many there were."""
+    of_project = item.c.project == project_id
     with db.write() as connection:
         check_owner(connection, who, project_id)
-        of_project = item.c.project == project_id
-        ids = list(connection.scalars(select(item.c.id).where(of_project, item.c.id.in_(list(item_ids)))))
-        if not ids:
+        existing = select(item.c.id).where(of_project, item.c.id.in_(list(item_ids)))
+        existing_ids = list(connection.scalars(existing))
+        if not existing_ids:
             raise NotFound("there is no such text", code="item.unknown")
-        _erase(connection, who, project_id, ids)
+
+        _erase(connection, who, project_id, existing_ids)
+
+    # After the transaction: what was deleted is still in the file.
     db.scrub()
-    return len(ids)
+    return len(existing_ids)
 
 
 def erase_text(db: Database, who: Person | None, project_id: int, name: str) -> int:
@@ -46,59 +50,93 @@ def erase_text(db: Database, who: Person | None, project_id: int, name: str) -> 
     with db.read() as connection:
         check_owner(connection, who, project_id)
         same_name = select(item.c.id).where(item.c.project == project_id, item.c.name == name)
-        ids = list(connection.scalars(same_name))
-    return erase_items(db, who, project_id, ids)
+        item_ids = list(connection.scalars(same_name))
+    return erase_items(db, who, project_id, item_ids)
 
 
 def erase_author(db: Database, who: Person | None, project_id: int, author: str) -> int:
     """Erase all texts of an author in a project; returns how many items that were."""
+    item_ids = []
     with db.read() as connection:
         check_owner(connection, who, project_id)
         rows = connection.execute(select(item.c.id, item.c.about).where(item.c.project == project_id))
         # Authors may be encrypted: only here can they be compared.
-        ids = [row.id for row in rows if json.loads(db.opened(row.about)).get("author") == author]
-    if not ids:
+        for row in rows:
+            about = json.loads(db.opened(row.about))
+            if about.get("author") == author:
+                item_ids.append(row.id)
+
+    if not item_ids:
         raise NotFound("there is no text of this author", code="author.unknown")
-    return erase_items(db, who, project_id, ids)
+    return erase_items(db, who, project_id, item_ids)
 
 
 def _erase(connection: Connection, who: Person | None, project_id: int, item_ids: Sequence[int]) -> None:
     """Delete items with their answers, and take them out of batches and of the trail."""
     lock_members(connection, project_id)
+
+    # A database takes a limited number of values in one statement.
     for start in range(0, len(item_ids), _PIECE):
-        ids = item_ids[start : start + _PIECE]
-        about_them = assignment.c.item.in_(ids)
-        assignment_ids = list(connection.scalars(select(assignment.c.id).where(about_them)))
+        piece = item_ids[start : start + _PIECE]
+        about_them = select(assignment.c.id).where(assignment.c.item.in_(piece))
+        assignment_ids = list(connection.scalars(about_them))
 
         _shrink_batches(connection, assignment_ids)
-        forgotten: dict[str, Any] = {"item": None, "assignment": None, "detail": json.dumps({"erased": True})}
-        connection.execute(update(event).where(event.c.item.in_(ids)).values(forgotten))
-        connection.execute(update(event).where(event.c.assignment.in_(assignment_ids)).values(forgotten))
+        _forget_in_trail(connection, piece, assignment_ids)
+        _delete_items(connection, piece, assignment_ids)
 
-        for source in (ANNOTATED, CORRECTED):
-            erase_answers(connection, source, assignment_ids)
-        for source in (RESOLVED, KNOWN):
-            erase_answers(connection, source, ids)
-        for table in _ABOUT_ITEMS:
-            connection.execute(delete(table).where(table.c.item.in_(ids)))
-        connection.execute(delete(assignment).where(about_them))
-        connection.execute(delete(item).where(item.c.id.in_(ids)))
+    eraser = who.id if who else None
+    record(connection, project_id, eraser, "erased", detail={"texts": len(item_ids)})
 
-    record(connection, project_id, who.id if who else None, "erased", detail={"texts": len(item_ids)})
+
+def _forget_in_trail(
+    connection: Connection,
+    item_ids: Sequence[int],
+    assignment_ids: Sequence[int],
+) -> None:
+    """Leave in the trail that something was done, and not to which text or with which answer."""
+    forgotten: dict[str, Any] = {
+        "item": None,
+        "assignment": None,
+        "detail": json.dumps({"erased": True}),
+    }
+    of_items = event.c.item.in_(item_ids)
+    of_assignments = event.c.assignment.in_(assignment_ids)
+    connection.execute(update(event).where(of_items).values(forgotten))
+    connection.execute(update(event).where(of_assignments).values(forgotten))
+
+
+def _delete_items(
+    connection: Connection,
+    item_ids: Sequence[int],
+    assignment_ids: Sequence[int],
+) -> None:
+    """Delete items and all rows that refer to them, those that refer to others first."""
+    for source in (ANNOTATED, CORRECTED):
+        erase_answers(connection, source, assignment_ids)
+    for source in (RESOLVED, KNOWN):
+        erase_answers(connection, source, item_ids)
+    for table in _ABOUT_ITEMS:
+        connection.execute(delete(table).where(table.c.item.in_(item_ids)))
+
+    connection.execute(delete(assignment).where(assignment.c.item.in_(item_ids)))
+    connection.execute(delete(item).where(item.c.id.in_(item_ids)))
 
 
 def _shrink_batches(connection: Connection, assignment_ids: Sequence[int]) -> None:
     """Take erased answers out of the size of their batches."""
-    erased_in_batch = connection.execute(
+    erased_answers = (
         select(assignment.c.batch, func.count().label("answers"))
         .where(
-            assignment.c.id.in_(assignment_ids), assignment.c.batch.is_not(None), assignment.c.state == "done"
+            assignment.c.id.in_(assignment_ids),
+            assignment.c.batch.is_not(None),
+            assignment.c.state == "done",
         )
         .group_by(assignment.c.batch)
-    ).all()
-    for row in erased_in_batch:
-        smaller = update(batch).where(batch.c.id == row.batch).values(size=batch.c.size - row.answers)
-        connection.execute(smaller)
+    )
+    for row in connection.execute(erased_answers).all():
+        size = batch.c.size - row.answers
+        connection.execute(update(batch).where(batch.c.id == row.batch).values(size=size))
 
 
 # Every table that refers to an item or an assignment is dealt with above; a new one must be, too.

@@ -41,14 +41,18 @@ class EvidenceAgreed:
 
 def evidence_agreement(texts: Iterable[MarkedText]) -> Iterator[EvidenceAgreed]:
     """The agreement on the evidence for each label that has any, by label."""
-    marked_by_label: dict[str, list[BoolArray]] = {}
+    marked_texts_of: dict[str, list[BoolArray]] = {}
     for text in texts:
-        for label, marked in _marked_characters(text).items():
-            marked_by_label.setdefault(label, []).append(marked)
+        for label, marked in _marked_by_annotators(text).items():
+            marked_texts_of.setdefault(label, []).append(marked)
 
-    for label in sorted(marked_by_label):
-        marked_texts = marked_by_label[label]
-        yield EvidenceAgreed(label=label, f1=_f1(marked_texts), alpha=_alpha(marked_texts))
+    for label in sorted(marked_texts_of):
+        marked_texts = marked_texts_of[label]
+        yield EvidenceAgreed(
+            label=label,
+            f1=_f1(marked_texts),
+            alpha=_alpha(marked_texts),
+        )
 
 
 def merged_spans(length: int, label: str, answers: Sequence[Answers]) -> list[Span]:
@@ -57,26 +61,33 @@ def merged_spans(length: int, label: str, answers: Sequence[Answers]) -> list[Sp
     if not positive:
         return []
 
-    marked = np.stack([_characters(length, label, answer) for answer in positive])
-    is_kept = 2 * marked.sum(axis=0) >= len(positive)
+    marked = np.stack([_marked_characters(length, label, answer) for answer in positive])
+    votes = marked.sum(axis=0)
+    is_kept = 2 * votes >= len(positive)
+
     # Where the flag changes from one character to the next, a span begins or ends.
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], is_kept, [False]])))
-    starts, stops = edges[::2].tolist(), edges[1::2].tolist()
-    return [Span(label, start, stop) for start, stop in zip(starts, stops, strict=True)]
+    framed = np.concatenate([[False], is_kept, [False]])
+    edges = np.flatnonzero(np.diff(framed)).tolist()
+    return [
+        Span(label=label, start=start, stop=stop) for start, stop in zip(edges[::2], edges[1::2], strict=True)
+    ]
 
 
-def _marked_characters(text: MarkedText) -> Mapping[str, BoolArray]:
+def _marked_by_annotators(text: MarkedText) -> Mapping[str, BoolArray]:
     """For each label that counts: which characters each annotator marked, (annotators, characters)."""
-    span_labels = {span.label for answers in text.answers for span in answers.spans}
+    labels = {span.label for answers in text.answers for span in answers.spans}
     marked = {}
-    for label in span_labels:
+    for label in labels:
         positive = [answers for answers in text.answers if answers.marks.get(label)]
-        if len(positive) >= 2:
-            marked[label] = np.stack([_characters(text.length, label, answers) for answers in positive])
+        # One annotator alone agrees with nobody.
+        if len(positive) < 2:
+            continue
+        rows = [_marked_characters(text.length, label, answers) for answers in positive]
+        marked[label] = np.stack(rows)
     return marked
 
 
-def _characters(length: int, label: str, answers: Answers) -> BoolArray:
+def _marked_characters(length: int, label: str, answers: Answers) -> BoolArray:
     """Which characters of a text an annotator marked for a label, (length,)."""
     marked = np.zeros(length, np.bool_)
     for span in answers.spans:
@@ -87,16 +98,24 @@ def _characters(length: int, label: str, answers: Answers) -> BoolArray:
 
 def _f1(marked_texts: Sequence[BoolArray]) -> Agreement:
     """F1 over all pairs of annotators of all texts, each (annotators, characters)."""
-    shared = np.zeros(len(marked_texts))
-    sizes = np.zeros(len(marked_texts))
+    n = len(marked_texts)
+    shared = np.zeros(n)
+    sizes = np.zeros(n)
     for number, marked in enumerate(marked_texts):
         for first, second in combinations(marked, 2):
             shared[number] += 2 * np.count_nonzero(first & second)
-            sizes[number] += np.count_nonzero(first) + np.count_nonzero(second)
+            sizes[number] += np.count_nonzero(first)
+            sizes[number] += np.count_nonzero(second)
 
-    n = len(marked_texts)
-    interval = ratio_interval(shared, sizes, Clusters.single(n)) if n > 1 else UNKNOWN
-    return Agreement(value=float(shared.sum() / sizes.sum()), interval=interval, n=n)
+    # The spread between texts needs two of them.
+    interval = UNKNOWN
+    if n > 1:
+        interval = ratio_interval(shared, sizes, Clusters.single(n))
+    return Agreement(
+        value=float(shared.sum() / sizes.sum()),
+        interval=interval,
+        n=n,
+    )
 
 
 def _alpha(marked_texts: Sequence[BoolArray]) -> Agreement:
@@ -105,11 +124,18 @@ def _alpha(marked_texts: Sequence[BoolArray]) -> Agreement:
     ratings = []
     text_numbers = []
     for number, marked in enumerate(marked_texts):
-        of_text = np.full((marked.shape[1], most_annotators), np.nan)
-        of_text[:, : len(marked)] = marked.T
-        ratings.append(of_text)
-        text_numbers.append(np.full(marked.shape[1], number))
+        annotators, length = marked.shape
+        # A column per annotator; NaN where a text has fewer of them than others.
+        ratings_of_text = np.full((length, most_annotators), np.nan)
+        ratings_of_text[:, :annotators] = marked.T
+        ratings.append(ratings_of_text)
+        text_numbers.append(np.full(length, number))
 
     clusters = Clusters.of(np.concatenate(text_numbers))
     over_characters = alpha(np.concatenate(ratings), clusters=clusters)
-    return Agreement(over_characters.value, over_characters.interval, len(marked_texts))
+    # `n` of alpha counts characters; ours is the number of texts.
+    return Agreement(
+        value=over_characters.value,
+        interval=over_characters.interval,
+        n=len(marked_texts),
+    )

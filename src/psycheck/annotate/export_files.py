@@ -9,19 +9,12 @@ from typing import Any, Final, Literal
 
 import polars as pl
 
+from psycheck.annotate.answered_items import answered_items
 from psycheck.annotate.argilla import to_argilla
 from psycheck.annotate.database import Database
-from psycheck.annotate.export import (
-    agreed,
-    answered_items,
-    evidence,
-    flagged_items,
-    gold_evidence,
-    judgements,
-    merged,
-    project_name,
-    trail,
-)
+from psycheck.annotate.export import judgements, merged, project_name, trail
+from psycheck.annotate.exported_agreement import agreed
+from psycheck.annotate.exported_evidence import evidence, flagged_items, gold_evidence
 from psycheck.annotate.label_studio import label_studio_setup, to_label_studio
 from psycheck.annotate.membership import Person, stored_task
 from psycheck.core.corpus import Corpus

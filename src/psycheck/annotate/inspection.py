@@ -7,10 +7,9 @@ have passed decides nothing: it grows until it does, or until the whole batch wa
 import math
 import time
 from dataclasses import dataclass
-from secrets import SystemRandom
 from typing import Any, Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import Connection, Row, select
 
 from psycheck.annotate.annotator_answers import (
     CORRECTED,
@@ -21,9 +20,9 @@ from psycheck.annotate.annotator_answers import (
     store_answers,
     stored_answers,
 )
+from psycheck.annotate.batches import answers_in, close_batches_of, draw_sample
 from psycheck.annotate.database import Database
 from psycheck.annotate.flagged import decide_flag, is_flagged
-from psycheck.annotate.member_state import update_standing
 from psycheck.annotate.membership import (
     INSPECTS,
     OWNS,
@@ -36,10 +35,9 @@ from psycheck.annotate.membership import (
 )
 from psycheck.annotate.open_places import reopen
 from psycheck.annotate.project import Inspection as InspectionSettings
-from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotFound, Outdated
 from psycheck.annotate.skill import LUCK, Skill, skill_of
-from psycheck.annotate.tables import assignment, batch, insert_row, item, person, standing
+from psycheck.annotate.tables import assignment, batch, item, person
 
 _Outcome = Literal["accepted", "rejected"]
 _FEWEST: Final = 10  # inspected answers from which a low score counts
@@ -162,7 +160,7 @@ def finish_inspection(db: Database, who: Person, batch_id: int) -> Batch:
         outcome = _outcome(skill, inspected_answers, row.size, task.project.inspection)
         score = None
         if outcome is None:
-            _draw(connection, batch_id, math.ceil(task.project.inspection.share * row.size))
+            draw_sample(connection, batch_id, math.ceil(task.project.inspection.share * row.size))
             record(connection, row.project, who.id, "drew more", detail={"batch": batch_id})
         else:
             score = skill.score
@@ -201,90 +199,6 @@ def close_batches(db: Database, who: Person, project_id: int) -> int:
         task = stored_task(connection, project_id)
 
         return close_batches_of(connection, task)
-
-
-def close_batches_of(connection: Connection, task: Task, person_id: int | None = None) -> int:
-    """Close the batches that are not full, of everybody or of one annotator; returns how many."""
-    filling = select(batch).where(
-        batch.c.project == task.id,
-        batch.c.state == "filling",
-        batch.c.size > 0,
-    )
-    if person_id is not None:
-        filling = filling.where(batch.c.person == person_id)
-
-    rows = list(connection.execute(filling.with_for_update()))
-    for row in rows:
-        _close(connection, task, row.id, row.size)
-        connection.execute(standing.update().where(standing.c.batch == row.id).values(batch=None))
-    return len(rows)
-
-
-def open_batch(connection: Connection, task: Task, standing_row: Row[Any]) -> tuple[int | None, int]:
-    """The annotator's open batch with room for one more answer, and its new size; None without inspection."""
-    if not task.project.inspection.share:
-        return None, 0
-
-    if standing_row.batch is not None:
-        # A reviewer may have closed it since the standing was read.
-        grow = (
-            batch.update()
-            .where(batch.c.id == standing_row.batch, batch.c.state == "filling")
-            .values(size=batch.c.size + 1)
-            .returning(batch.c.size)
-        )
-        size = connection.scalar(grow)
-        if size is not None:
-            return int(standing_row.batch), size
-
-    batch_id = insert_row(
-        connection,
-        batch,
-        project=task.id,
-        person=standing_row.person,
-        queue=standing_row.queue,
-        size=1,
-        state="filling",
-        made=time.time(),
-    )
-    update_standing(connection, standing_row, batch=batch_id)
-    return batch_id, 1
-
-
-def close_if_full(
-    connection: Connection,
-    task: Task,
-    standing_row: Row[Any],
-    batch_id: int | None,
-    size: int,
-) -> None:
-    """Close a batch that has reached its size; the next answer opens another one."""
-    if batch_id is not None and size >= task.project.inspection.batch:
-        _close(connection, task, batch_id, size)
-        update_standing(connection, standing_row, batch=None)
-
-
-def remove_from_batch(connection: Connection, assignment_row: Row[Any]) -> None:
-    """Take an answer that is undone out of its batch."""
-    if assignment_row.batch is not None:
-        smaller = batch.update().values(size=batch.c.size - 1)
-        connection.execute(smaller.where(batch.c.id == assignment_row.batch))
-
-
-def _close(connection: Connection, task: Task, batch_id: int, size: int) -> None:
-    """Draw the sample of a batch, rounded up, and let it wait for a reviewer."""
-    _draw(connection, batch_id, math.ceil(task.project.inspection.share * size))
-    connection.execute(batch.update().where(batch.c.id == batch_id).values(state="waiting"))
-
-
-def _draw(connection: Connection, batch_id: int, number: int) -> None:
-    """Draw so many answers of a batch for inspection, of those that were not drawn yet."""
-    not_drawn = select(assignment.c.id).where(*_done_in(batch_id), ~assignment.c.inspected)
-    answer_ids = list(connection.scalars(not_drawn))
-
-    # Not from a seed: an annotator must not be able to tell which answers are inspected.
-    drawn_ids = SystemRandom().sample(answer_ids, min(len(answer_ids), number))
-    connection.execute(assignment.update().where(assignment.c.id.in_(drawn_ids)).values(inspected=True))
 
 
 def _batch_to_inspect(
@@ -380,15 +294,10 @@ def _end_batch(
     record(connection, row.project, who.id, outcome, detail=detail)
 
     if outcome == "rejected":
-        done = _done_in(row.id)
+        done = answers_in(row.id)
         item_ids = list(connection.scalars(select(assignment.c.item).where(*done)))
         connection.execute(assignment.update().where(*done).values(state="void"))
         reopen(connection, row.project, item_ids, answered=True)
-
-
-def _done_in(batch_id: int) -> tuple[ColumnElement[bool], ...]:
-    """The conditions for the answers of a batch."""
-    return assignment.c.batch == batch_id, assignment.c.state == "done"
 
 
 def _name_of(connection: Connection, person_id: int) -> str:

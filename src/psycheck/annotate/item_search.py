@@ -5,9 +5,9 @@ from typing import Final, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, select
 
+from psycheck.annotate.answered_items import answered_items
 from psycheck.annotate.database import Database
 from psycheck.annotate.exchanged_records import Answered
-from psycheck.annotate.export import answered_items
 from psycheck.annotate.flagged import FLAGGED
 from psycheck.annotate.membership import OWNS, Person, record, role_in, stored_task
 from psycheck.annotate.open_places import move_to_front

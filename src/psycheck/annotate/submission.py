@@ -14,8 +14,8 @@ from psycheck.annotate.annotator_answers import (
     erase_answers,
     store_answers,
 )
+from psycheck.annotate.batches import close_if_full, open_batch, remove_from_batch
 from psycheck.annotate.database import Database
-from psycheck.annotate.inspection import close_if_full, open_batch, remove_from_batch
 from psycheck.annotate.member_state import count_answer, standing_of, update_standing
 from psycheck.annotate.membership import (
     ANNOTATES,

@@ -22,6 +22,7 @@ from sqlalchemy import (
     false,
     literal_column,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 
 metadata = MetaData()
 
@@ -309,3 +310,9 @@ def insert_row(connection: Connection, table: Table, **values: Any) -> int:
     key = connection.execute(table.insert().values(values)).inserted_primary_key
     assert key is not None
     return int(key[0])
+
+
+def insert_once(connection: Connection, table: Table) -> Any:
+    """An INSERT that can pass over a row which another transaction has just made."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    return insert(table)

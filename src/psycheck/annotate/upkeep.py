@@ -7,8 +7,8 @@ from typing import Final
 from sqlalchemy import Connection, select, update
 
 from psycheck.annotate.adjudication import note_conflict
+from psycheck.annotate.batches import close_batches_of
 from psycheck.annotate.database import Database
-from psycheck.annotate.inspection import close_batches_of
 from psycheck.annotate.membership import (
     Person,
     Role,

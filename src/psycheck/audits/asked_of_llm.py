@@ -1,4 +1,4 @@
-"""What an LLM was asked about: who decided in a cascade, and which posts of histories were sent."""
+"""What an LLM was asked about: who decided in a cascade, which posts were sent, how far samples agree."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,8 +11,11 @@ from psycheck.core.finding import Finding
 from psycheck.core.model import Model
 from psycheck.llm.cascade import Cascade
 from psycheck.llm.chosen_posts import HistoryLlm
+from psycheck.llm.model import LlmModel
 from psycheck.scoring.remembered import RememberedScores
-from psycheck.statistics.clustered import Clusters, ratio_interval
+from psycheck.statistics.clustered import Clusters, mean_interval, ratio_interval
+
+_MOST_EXAMPLES = 50
 
 
 def cascade_findings(
@@ -79,3 +82,30 @@ def history_findings(
         clusters = Clusters.of(corpus.units())
         interval = ratio_interval(read, posts, clusters)
         yield measured("posts_read", share, n, interval, _where(model, corpus), counts)
+
+
+def consistency_findings(
+    model: Model,
+    view: RememberedScores,
+    corpora: Sequence[Corpus],
+) -> Iterator[Finding]:
+    """How far the samples of each question agree; none for a model that is asked once."""
+    if not isinstance(model, LlmModel) or len(model.settings) < 2:
+        return
+    for corpus in corpora:
+        agreements = np.array(
+            [
+                np.nan if reply is None else model.reading(reply, str(text)).agreement
+                for text, reply in zip(corpus.items, view.replies(corpus.items), strict=True)
+            ]
+        )
+        is_known = ~np.isnan(agreements)
+        n = int(is_known.sum())
+        mean = float(agreements[is_known].mean()) if n else np.nan
+        clusters = Clusters.of(corpus.units()).at(is_known)
+        interval = mean_interval(agreements[is_known], clusters, low=0.0)
+        counts = {"samples": len(model.settings), "unanswered": len(agreements) - n}
+        # Those whose samples are most at odds: a person should look at them first.
+        at_odds = np.argsort(agreements, kind="stable")[:_MOST_EXAMPLES]
+        divided = [corpus.ids[place] for place in at_odds.tolist() if agreements[place] < 1]
+        yield measured("self_consistency", mean, n, interval, _where(model, corpus), counts, divided)

@@ -13,13 +13,13 @@ from types import MappingProxyType
 
 import numpy as np
 import polars as pl
-from scipy import stats
 
 from psycheck.audits.performance import stored_clusters
 from psycheck.core.finding import Finding
 from psycheck.core.measure import Measure
 from psycheck.report.numbers import known_interval
 from psycheck.statistics.classification import firm, gold
+from psycheck.statistics.distributions import normal_tail
 from psycheck.statistics.intervals import Z95
 from psycheck.statistics.paired_change import (
     LABEL_FIGURES,
@@ -101,7 +101,7 @@ def loss_of(
     if math.isnan(error):
         is_worse = loss > tolerance + _ROUNDING or math.isnan(loss)
         return Loss(loss, 0.0 if is_worse else 1.0, "figures")
-    return Loss(loss, float(stats.norm.sf((loss - tolerance) / error)), "intervals")
+    return Loss(loss, normal_tail((loss - tolerance) / error), "intervals")
 
 
 def _unpaired_error(finding: Finding, baseline: Finding) -> float:

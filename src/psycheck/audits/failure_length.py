@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from psycheck.audits.figures import measured
 from psycheck.core.corpus import Corpus
@@ -14,6 +13,7 @@ from psycheck.core.finding import Finding
 from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.statistics.cluster_tests import groups_p
 from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, median_interval
+from psycheck.statistics.distributions import average_ranks
 from psycheck.statistics.intervals import Interval
 from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.statistics.significance import holm, mann_whitney
@@ -197,7 +197,7 @@ def compare_lengths(values: FloatArray, failed: BoolArray, clusters: Clusters) -
         )
 
     # Texts of one author are alike: the test and the interval go by clusters, the effect stays.
-    ranks = rankdata(values) / n
+    ranks = average_ranks(values) / n
     clusters_failed = clusters.at(failed).count
     clusters_passed = clusters.at(~failed).count
     p = np.nan

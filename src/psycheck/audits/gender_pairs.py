@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -33,6 +34,7 @@ PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
 UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
 FEMALE, MALE = "female", "male"
 EXAMPLES = 50
+_KEPT = 10_000  # texts whose edits are not made again to judge them
 _PLACE = ("model", "corpus", "label")
 
 
@@ -59,23 +61,40 @@ class Pairs:
 
 def pair_texts(corpus: Corpus, scope: Scope) -> Iterator[str]:
     """The texts of all pairs: as written, swapped, and with a placebo where there is one."""
-    edit = swap(scope)
+    edit = _edits(scope)
     for text in corpus.texts:
-        edited = edit(text)
+        edited, neutral = edit(text)
         # Half a swap would compare a text with one that makes no sense.
         if not _makes_pair(edited):
             continue
         yield text
         yield edited.text
-
-        neutral = placebo(text, edited)
         if neutral.spans:
             yield neutral.text
 
 
+@cache
+def _edits(scope: Scope) -> Callable[[str], tuple[Edited, Edited]]:
+    """The swap of a text and its placebo; the first texts are kept, as asking and judging need both."""
+    kept: dict[str, tuple[Edited, Edited]] = {}
+    edit = swap(scope)
+
+    def edit_both(text: str) -> tuple[Edited, Edited]:
+        both = kept.get(text)
+        if both is None:
+            swapped = edit(text)
+            neutral = placebo(text, swapped) if _makes_pair(swapped) else Edited(text, ())
+            both = swapped, neutral
+            if len(kept) < _KEPT:
+                kept[text] = both
+        return both
+
+    return edit_both
+
+
 def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
     """Every text swapped once, slice by slice, with the scores of both wordings."""
-    edit = swap(scope)
+    edit = _edits(scope)
     # Slice by slice, so that the swapped texts of a large corpus are never in memory together.
     slices: list[Pairs] = []
     start = 0
@@ -95,11 +114,12 @@ def _pairs_of_slice(
     start: int,
     scores: Scores,
     scope: Scope,
-    edit: Callable[[str], Edited],
+    edit: Callable[[str], tuple[Edited, Edited]],
 ) -> Pairs:
     """The pairs of a slice that begins at row `start` of the corpus."""
     texts = piece.texts
-    edited = [edit(text) for text in texts]
+    edits = [edit(text) for text in texts]
+    edited = [swapped for swapped, _ in edits]
     rows = [row for row, swapped in enumerate(edited) if _makes_pair(swapped)]
     undecided = [row for row, swapped in enumerate(edited) if swapped.undecided]
 
@@ -109,7 +129,7 @@ def _pairs_of_slice(
     swapped = [edited[row] for row in rows]
     swapped_texts = [counterpart.text for counterpart in swapped]
 
-    neutral = [placebo(texts[row], edited[row]) for row in rows]
+    neutral = [edits[row][1] for row in rows]
     neutral_texts = [counterpart.text for counterpart in neutral]
     neutral_scores = scores.of(neutral_texts)
     # Without a word that was replaced and read, the placebo is the text itself.

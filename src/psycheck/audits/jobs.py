@@ -26,6 +26,7 @@ from psycheck.core.finding import Finding
 from psycheck.core.measure import Measure
 from psycheck.core.model import FewShot, Model, Windowed, capabilities_of
 from psycheck.core.registry import AUDITS
+from psycheck.corpora.fixed_order import in_fixed_order
 from psycheck.corpora.posting_histories import as_taken
 from psycheck.corpora.shorten import fit_texts
 from psycheck.scoring.engine import Piece
@@ -131,7 +132,8 @@ def plan_jobs(
 
     Everything that can be refused is refused here, before anything is scored.
     """
-    corpora = as_taken(corpora, models)
+    # Only now: where times are missing, the posts of a history stand as in the file.
+    corpora = list(map(in_fixed_order, as_taken(corpora, models)))
     # Cheap checks come first: preparing an audit may open another model.
     suites, notes = _suites(corpora, settings, more_suites)
     _refuse_repeated_names(models, corpora, suites)

@@ -25,7 +25,7 @@ from psycheck.io.settings import (
     wrong,
 )
 from psycheck.models.opening import paths_of_spec, relative_spec
-from psycheck.scoring.engine import LOCAL
+from psycheck.scoring.engine import LOCAL, engine_name
 from psycheck.scoring.limits import Limits
 from psycheck.text.gender.edits import scope_of
 
@@ -160,7 +160,7 @@ def settings_of(raw: Mapping[str, Any], place: str = "") -> Settings:
             allowed=nearest(name, AUDITS.names()),
             code="plan.unknown-audit",
         )
-    if settings.engine not in ENGINES:
+    if engine_name(settings.engine) not in ENGINES:
         raise wrong(
             f"unknown engine '{settings.engine}'",
             place,

@@ -12,8 +12,6 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, studentized_range
-from scipy.stats import t as student
 
 from psycheck.audits.cases import Cases, applies_to
 from psycheck.audits.suite import Check, Suite
@@ -21,6 +19,7 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
 from psycheck.statistics.clustered import Clusters, exact_number, ratio_interval
+from psycheck.statistics.distributions import normal_tail, range_quantile, student_tail
 from psycheck.statistics.intervals import exact
 
 ERROR = 0.05  # of the runs may leave out a check that is as weak
@@ -171,8 +170,8 @@ def _chance_apart(checks: int) -> float:
     """
     if checks < 2:
         return 0.0
-    of_means = studentized_range.ppf(1 - ERROR, checks, math.inf)
-    return float(norm.sf(of_means / math.sqrt(2)))
+    of_means = range_quantile(1 - ERROR, checks)
+    return normal_tail(of_means / math.sqrt(2))
 
 
 def _behind(standing: Standing, first: Standing) -> tuple[float, float]:
@@ -192,7 +191,7 @@ def _behind(standing: Standing, first: Standing) -> tuple[float, float]:
     # One more text of each check that differs by 1, as in the standings.
     smoothing = sum(1 / max(n, 1) ** 2 for n in (standing.n, first.n))
     distance = (first.lost - standing.lost) / math.sqrt(variance + smoothing)
-    return distance, float(student.sf(distance, freedom))
+    return distance, student_tail(distance, freedom)
 
 
 def mark_weakest(findings: Sequence[Finding], every: Sequence[Standing]) -> list[Finding]:

@@ -88,7 +88,7 @@ def audit_cli(
         _print_dry_run(complete_plan, as_json=json_)
         return
 
-    run = _run_plan(complete_plan, inputs, explain_cache=explain_cache, quiet=quiet)
+    run = _run_plan(complete_plan, inputs, explain_cache=explain_cache)
     print_audit(run, complete_plan.out or Path(), as_json=json_, quiet=quiet)
     tell_github(run, "audit")
     raise typer.Exit(run.exit_code)
@@ -170,23 +170,20 @@ def _print_dry_run(plan: "Plan", *, as_json: bool) -> None:
     print_forecast(tallies, as_json=as_json)
 
 
-def _run_plan(plan: "Plan", inputs: Sequence[Path], *, explain_cache: bool, quiet: bool) -> Run:
-    """Carry out a plan, with its notes and progress on standard error unless `quiet`."""
-    models, corpora = open_plan(plan)
-    if not quiet:
+def _run_plan(plan: "Plan", inputs: Sequence[Path], *, explain_cache: bool) -> Run:
+    """Carry out a plan, with its notes and progress on standard error."""
+    with ProgressLine() as line:
+        line.phase("reading")
+        models, corpora = open_plan(plan)
+        line.clear()
         for corpus in corpora:
             print_notes(corpus.notes, corpus.name)
         for model in models:
             print_notes(capabilities_of(model).notes, model.name)
 
-    # Before scoring: afterwards the store holds all scores, and no longer tells why they were missing.
-    if explain_cache:
-        _print_why_again(models, plan.store)
-
-    with ProgressLine() as line:
-        reporting: dict[str, Any] = {}
-        if not quiet:
-            reporting = {"progress": line, "say": lambda note: print_notes([note])}
+        # Before scoring: afterwards the store holds all scores, and no longer tells why they were missing.
+        if explain_cache:
+            _print_why_again(models, plan.store)
         run = run_audit(
             models,
             corpora,
@@ -194,7 +191,9 @@ def _run_plan(plan: "Plan", inputs: Sequence[Path], *, explain_cache: bool, quie
             out=plan.out,
             store_path=plan.store,
             inputs=inputs,
-            **reporting,
+            progress=line,
+            phase=line.phase,
+            say=lambda note: print_notes([note]),
         )
     if explain_cache:
         print_checked_scores(run)
@@ -313,10 +312,12 @@ def run_audit(
     audit_objects: Sequence[Audit] = (),
     inputs: Sequence[Path] = (),
     suites: "Sequence[Suite]" = (),
+    phase: Callable[[str], None] = lambda name: None,
 ) -> Run:
     """Plan the jobs, score once, judge, and write the run; everything is checked before anything is scored.
 
-    `say` receives the notes of the run before scoring, except those that corpora and models bring along.
+    `say` receives the notes of the run before scoring, except those that corpora and models bring along;
+    `phase` what is done next.
     `audit_objects` and `suites` are used besides those that the settings name; `inputs` are files that the
     run must not overwrite.
     """
@@ -340,7 +341,10 @@ def run_audit(
     for note in planned.notes:
         say(note)
 
+    phase("scoring")
     with score_jobs(planned, store_path, progress, say) as (grounded, scored):
+        phase("judging")
         judged = judge(grounded, scored)
         run = replace(run_of(grounded, scored, judged), folder=out)
+    phase("drawing")
     return gated_and_saved(run, settings.gates, baselines, out)

@@ -47,7 +47,7 @@ def print_audit(run: "Run", folder: Path, *, as_json: bool, quiet: bool) -> None
     """Print the verdict, the gates and where the report is; only gates that fail if `quiet`."""
     # On standard error, so that --json and --quiet print them too and standard output stays JSON.
     urgent_notes = [note for note in run.notes if _is_urgent(note)]
-    print_notes(urgent_notes)
+    print_notes(urgent_notes, even_if_quiet=True)
     if as_json:
         typer.echo(json.dumps(_summary(run, folder), indent=1))
         return

@@ -123,11 +123,12 @@ def compare_corpora(
     """
     from psycheck.corpora.cautions import caution_table
     from psycheck.corpora.distances import Comparing, Comparison, compare
+    from psycheck.corpora.fixed_order import in_fixed_order
     from psycheck.runs.environment import described
     from psycheck.runs.pages import save
 
     how = how or Comparing()
-    opened = [_open_with_all_splits(source) for source in corpora]
+    opened = [in_fixed_order(_open_with_all_splits(source)) for source in corpora]
     sides = _sides_of(opened, by)
     compares = len(sides) > 1
 

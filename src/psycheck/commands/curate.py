@@ -46,19 +46,22 @@ def curate_cli(
     controls: bool = False,
     rank: list[str] | None = None,
     split: str | None = None,
+    preset: str | None = None,
     salt: Path | None = None,
     hash_ids: bool = False,
     force: bool = False,
     json_: bool = False,
 ) -> None:
     """Make a corpus from dumps: authors who report a diagnosis, controls, no near-duplicates, splits."""
-    from psycheck.corpora.curate.settings import Curating, split_of
+    from psycheck.corpora.curate.settings import Curating, preset_settings, split_of
     from psycheck.corpora.writing import refuse_kind
     from psycheck.io.settings import read_settings
 
-    if not controls:
+    # Options go before what the preset says.
+    of_preset = preset_settings(preset) if preset else {}
+    if not (controls or of_preset.get("controls")):
         opt.refuse(ctx, ("control_authors", "control_posts"), "a corpus without controls", "with --controls")
-    if "nrc" not in (rank or ()):
+    if "nrc" not in (rank or of_preset.get("rank", ())):
         opt.refuse(ctx, ("nrc",), "a ranking without nrc", "with --rank nrc")
 
     # Dumps take hours to read: what cannot be written is refused first.
@@ -66,7 +69,7 @@ def curate_cli(
     refuse_kind(target)
     opt.refuse_existing(target, "--corpus" if corpus else "--out", force=force)
 
-    values = opt.values_for(ctx, Curating)
+    values = of_preset | opt.values_for(ctx, Curating)
     if conditions:
         values["conditions"] = [name.strip() for name in conditions.split(",")]
     if split:
@@ -144,6 +147,7 @@ def curate_dumps(
             },
             environment=environment_of((), [curated.corpus], libraries=_LIBRARIES),
             findings=findings,
+            tables={"lexicon_scores": _lexicon_scores(curated, how)},
             notes=tuple(_notes(curated, how, findings, salted=salt is not None)),
             folder=folder,
         )
@@ -197,6 +201,14 @@ def _read_or_make_secret(path: Path) -> bytes:
             allowed="16 to 64 bytes in hexadecimal",
         )
     return secret
+
+
+def _lexicon_scores(curated: "Curated", how: "Curating") -> pl.DataFrame:
+    """Every post of the corpus by its id, with its scores by the lexicons that it was ranked by."""
+    from psycheck.corpora.curate.lexicons import lexicon_scores
+
+    scores = lexicon_scores(curated.corpus.texts, how.rank, how.nrc)
+    return pl.DataFrame({"id": curated.corpus.ids, **scores})
 
 
 def _findings(curated: "Curated", how: "Curating") -> Iterator[Finding]:

@@ -25,6 +25,7 @@ from psycheck.runs.folder import writes_run
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
+    from psycheck.models.opening import ModelLike
     from psycheck.symptoms.explanation import Explaining
 
 DEFAULT: Final = "symptoms:default"
@@ -36,7 +37,7 @@ TagTable = str | Path | pl.DataFrame | pl.LazyFrame
 def explain_cli(
     ctx: typer.Context,
     columns: "Columns",
-    corpus: str,
+    inputs: list[str],
     authors: list[str] | None = None,
     symptoms: str = DEFAULT,
     tags: Path | None = None,
@@ -51,12 +52,14 @@ def explain_cli(
     from psycheck.io.settings import read_settings
     from psycheck.symptoms.explanation import Explaining
 
+    model, corpus = _model_and_corpus(inputs)
     if tags is not None:
         opt.refuse(ctx, ("symptoms",), "explain with --tags", "without --tags: the tags replace the model")
     how = read_settings(Explaining, opt.values_for(ctx, Explaining))
     with ProgressLine() as line:
         run = explain_people(
             corpus_plan(corpus, columns, split, format_),
+            model=model,
             authors=authors or (),
             symptoms=symptoms,
             tags=tags,
@@ -72,13 +75,28 @@ def explain_cli(
         f"explanations: {out / 'explanations.jsonl'}",
         f"suspects: {out / 'suspects.csv'}",
     ]
+    if model is not None:
+        lines.append(f"predictions: {out / 'predictions.html'}")
     print_run(run, out, lines, as_json=json_, verdict=run.verdict)
+
+
+def _model_and_corpus(inputs: Sequence[str]) -> tuple[str | None, str]:
+    """`explain CORPUS` or `explain MODEL CORPUS`."""
+    if len(inputs) > 2:
+        raise BadInput(
+            f"{len(inputs)} arguments",
+            code="explain.too-many-inputs",
+            allowed="CORPUS, or MODEL CORPUS",
+        )
+    model, corpus = inputs if len(inputs) == 2 else (None, inputs[0])
+    return model, corpus
 
 
 @writes_run("corpus", "tags", "symptoms", "graph")
 def explain_people(
     corpus: CorpusLike,
     *,
+    model: "ModelLike | None" = None,
     authors: Sequence[str] = (),
     symptoms: str = DEFAULT,
     tags: TagTable | None = None,
@@ -92,9 +110,11 @@ def explain_people(
 
     `tags` is a file that `psycheck symptoms tag` wrote from this corpus, or such a table; without it,
     `symptoms` is the model that tags the posts; after a kill, the same call goes on from the posts that were
-    tagged. With `show_texts`, pages show the sentences behind each symptom.
+    tagged. With `show_texts`, pages show the sentences behind each symptom. A `model` of histories or of
+    texts is explained, too: for each author the score, the posts that carry it, and whether evidence agrees.
     """
     from psycheck.commands import person_tables
+    from psycheck.commands.explain_prediction import explain_predictions
     from psycheck.commands.tag import make_tags, read_tags, remove_parts
     from psycheck.runs.environment import described, environment_of
     from psycheck.runs.pages import save
@@ -127,9 +147,9 @@ def explain_people(
     with _tagging_folder(out) as work:
         models: list[Any] = []
         if tags is None:
-            tag_table, model = make_tags(opened, symptoms, work, progress)
+            tag_table, reader = make_tags(opened, symptoms, work, progress)
             where = symptoms
-            models.append(model)
+            models.append(reader)
         else:
             tag_table, where = read_tags(tags)
 
@@ -151,7 +171,9 @@ def explain_people(
     suspects = person_tables.suspects_with_posts(ranked, explained, symptom_graph)
     posts_to_read = person_tables.posts_to_read(opened, suspects) if show_texts else ()
 
+    predictions = explain_predictions(model, opened, posts, symptom_graph, how, progress=progress)
     findings = [
+        *predictions.findings,
         *person_tables.symptom_shares(opened.name, explained, labels, posts.authors),
         *person_tables.suspect_counts(opened.name, ranked),
     ]
@@ -161,13 +183,14 @@ def explain_people(
             "verb": "explain",
             "corpora": described([opened])["corpora"],
             "authors": [showable_id(author) for author in authors],
+            "model": predictions.model,
             **_described_tags(tags, symptoms, graph),
             "show_texts": show_texts,
             "columns": COLUMNS,
             "naming": _described_naming(models),
             **asdict(how),
         },
-        environment=environment_of(models, [opened]),
+        environment=environment_of([*models, *predictions.models], [opened]),
         findings=Findings(findings),
         tables={
             "people": people,
@@ -177,6 +200,7 @@ def explain_people(
             "others": statements_by_author(others, posts.table),
             "suspects": suspects,
             "links": person_tables.tagged_links(symptom_graph, tagged_symptoms),
+            **predictions.tables,
         },
         shown=(*sentences, *posts_to_read),
         notes=(

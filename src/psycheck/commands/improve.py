@@ -16,6 +16,7 @@ from psycheck.commands.console import ProgressLine
 from psycheck.core.errors import BadInput, counted, nearest
 from psycheck.core.finding import Findings
 from psycheck.core.progress import Progress, Say, quiet, silent
+from psycheck.core.registry import MODEL_KINDS
 from psycheck.core.run import Run
 from psycheck.corpora.opening import CorpusLike, corpus_plans, open_corpus
 from psycheck.runs.folder import writes_run
@@ -234,8 +235,7 @@ def _read_start(start: "str | Path | Recipe") -> "tuple[Path | None, Recipe]":
     if isinstance(start, Recipe):
         return None, start
 
-    # `train` prints its model as hf:FOLDER, which is what people copy.
-    folder = Path(str(start).removeprefix("hf:"))
+    folder = _folder_of(str(start))
     if not (folder / RECORD).is_file():
         raise BadInput(
             f"'{folder}' was not written by psycheck train: it has no recipe",
@@ -244,6 +244,13 @@ def _read_start(start: "str | Path | Recipe") -> "tuple[Path | None, Recipe]":
             do="run psycheck train CORPUS --out FOLDER first, or choose a recipe (psycheck ls recipes)",
         )
     return folder, opened(folder).recipe
+
+
+def _folder_of(model: str) -> Path:
+    """The folder of a model, also as `train` prints it: KIND:FOLDER or KIND:FOLDER/FILE."""
+    kind, colon, target = model.partition(":")
+    path = Path(target if colon and kind in MODEL_KINDS else model)
+    return path.parent if path.is_file() else path
 
 
 def _refuse_other_training(folder: Path, experiment: "Experiment") -> None:

@@ -1,6 +1,6 @@
 """`psycheck llm cascade`: choose on dev the band in which an LLM is asked; accuracy against cost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
     from psycheck.scoring.limits import Limits
     from psycheck.statistics.recalibration import Platt
-    from psycheck.statistics.two_stage import CascadePoint
+    from psycheck.statistics.two_stage import CascadePoint, Policy, Prices
 
 _SHOWN_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # of texts asked about, in the printed curve
 _DIGITS = 6
@@ -36,6 +36,7 @@ class ChosenCascade:
     platt: "Platt"
     requests: int
     notes: tuple[str, ...]
+    policy: "Policy | None" = None
 
     @property
     def table(self) -> pl.DataFrame:
@@ -62,11 +63,15 @@ def choose_cascade(
     *,
     budget: float | None = None,
     loss: float | None = None,
+    costs: str | None = None,
     store: Path | None = None,
     limits: "Limits | None" = None,
     progress: Callable[[str, int, int, float], None] = lambda *_: None,
 ) -> ChosenCascade:
-    """Score dev with both models, and choose the band for a share of texts asked, or for a loss of F1.
+    """Score dev with both models, and choose the band for a share asked, a loss of F1, or the least cost.
+
+    `costs` are those of a call, of a person and of an error ("1:20:100"): then scores to abstain on are
+    chosen, too.
 
     The cheap model is calibrated on the same texts (Platt), so figures of dev are optimistic: judge the
     cascade on other texts.
@@ -75,14 +80,20 @@ def choose_cascade(
     from psycheck.scoring.answers import answers, in_equal_shares
     from psycheck.scoring.limits import NO_LIMITS
     from psycheck.statistics.recalibration import fit_platt
-    from psycheck.statistics.two_stage import best_within_budget, cascade_curve, cheapest_within_loss
+    from psycheck.statistics.two_stage import (
+        best_within_budget,
+        cascade_curve,
+        cheapest_policy,
+        cheapest_within_loss,
+    )
 
-    if (budget is None) == (loss is None):
+    if [budget, loss, costs].count(None) != 2:
         raise BadInput(
-            "a band is chosen for a budget or for a loss of F1",
+            "a band is chosen for a budget, for a loss of F1 or for the least cost",
             code="cascade.budget-or-loss",
-            allowed="exactly one of `budget` and `loss`",
+            allowed="exactly one of `budget`, `loss` and `costs`",
         )
+    prices = None if costs is None else _prices(costs)
     models = [open_model(cheap), open_model(llm)]
     label = _common_label(models[0].labels, models[1].labels, dev.labels)
     with answers(
@@ -99,20 +110,39 @@ def choose_cascade(
 
     targets = dev.targets([label])[:, 0]
     platt = fit_platt(targets, cheap_scores)
-    curve = cascade_curve(targets, platt(cheap_scores), llm_scores)
-    if budget is not None:
+    calibrated = platt(cheap_scores)
+    curve = cascade_curve(targets, calibrated, llm_scores)
+    policy = None if prices is None else cheapest_policy(targets, calibrated, llm_scores, curve, prices)
+    if policy is not None:
+        point = policy.point
+    elif budget is not None:
         point = best_within_budget(curve, budget)
     else:
         point = cheapest_within_loss(curve, loss or 0.0)
+
+    chosen = {"band": _around_half(point.half_width), "cheap_platt": _pair(platt.slope, platt.intercept)}
+    if policy is not None:
+        chosen |= {"abstain": _around_half(policy.abstain)} if policy.abstain else {}
+        chosen |= {"costs": costs or ""}
     return ChosenCascade(
-        spec=_spec(cheap, llm, point, platt),
+        spec=_spec(cheap, llm, chosen),
         label=label,
         curve=curve,
         point=point,
         platt=platt,
         requests=tally.requests,
         notes=tuple(tally.notes_on_replies()),
+        policy=policy,
     )
+
+
+def _prices(costs: str) -> "Prices":
+    """The costs of an option, checked as those of a spec are."""
+    from psycheck.io.settings import read_settings
+    from psycheck.llm.cascade import CascadeOptions, prices_of
+
+    read_settings(CascadeOptions, {"costs": costs})
+    return prices_of(costs)
 
 
 def _common_label(*labels: Sequence[str]) -> str:
@@ -129,18 +159,21 @@ def _common_label(*labels: Sequence[str]) -> str:
     )
 
 
-def _spec(cheap: str, llm: str, point: "CascadePoint", platt: "Platt") -> str:
-    """The spec of the cascade with the chosen band."""
+def _spec(cheap: str, llm: str, chosen: Mapping[str, str]) -> str:
+    """The spec of the cascade with what was chosen."""
     name, _, query = llm.removeprefix("llm:").partition("?")
-    band = f"{_plain(0.5 - point.half_width)}:{_plain(0.5 + point.half_width)}"
-    chosen = {"band": band, "cheap_platt": f"{_plain(platt.slope)}:{_plain(platt.intercept)}"}
     options = "&".join(part for part in (query, urlencode(chosen, safe=":")) if part)
     return f"cascade:{cheap},llm:{name}?{options}"
 
 
-def _plain(number: float) -> str:
-    """A number without an exponent, and a band within 0 to 1."""
-    return f"{number:.{_DIGITS}f}"
+def _around_half(half_width: float) -> str:
+    """A band around 0.5, within 0 to 1."""
+    return _pair(max(0.0, 0.5 - half_width), min(1.0, 0.5 + half_width))
+
+
+def _pair(first: float, second: float) -> str:
+    """Two numbers without exponents."""
+    return f"{first:.{_DIGITS}f}:{second:.{_DIGITS}f}"
 
 
 @opt.verb("llm cascade")
@@ -152,6 +185,7 @@ def cascade_cli(
     corpus: str,
     budget: float | None = None,
     loss: float | None = None,
+    costs: str | None = None,
     split: str = "dev",
     out: Path | None = None,
     store: Path | None = None,
@@ -173,6 +207,7 @@ def cascade_cli(
             dev,
             budget=budget,
             loss=loss,
+            costs=costs,
             store=store,
             limits=read_settings(Limits, opt.values_for(ctx, Limits)),
             progress=line,
@@ -180,6 +215,9 @@ def cascade_cli(
     print_notes(chosen.notes)
     for row in _rows(chosen):
         typer.echo(row)
+    if chosen.policy is not None:
+        left = _around_half(chosen.policy.abstain) if chosen.policy.abstain else "none"
+        typer.echo(f"cost per text {chosen.policy.cost:.4g}; final scores left to a person: {left}")
     if out is not None:
         write_table(chosen.table, out)
     typer.echo(chosen.spec)

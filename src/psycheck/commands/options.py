@@ -1,5 +1,6 @@
 """The options of the verbs, from options.toml, and how a verb reads them."""
 
+import json
 import re
 import tomllib
 from collections import ChainMap
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from psycheck.commands.verb_help import COLUMNS, COMMON, EXPERT, print_all_help
+from psycheck.commands.verb_help import COLUMNS, COMMON, EXPERT, OLD_OPTIONS, print_all_help
+from psycheck.core.command import RUNNING, Command
 from psycheck.core.errors import BadInput, PsycheckError
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ _HELP_ALL = Parameter(
         ),
     ],
 )
+# What changes nothing in the files that a command writes.
+_ONLY_PRINTED = frozenset({"force", "quiet", "json_", "help_all"})
 _FLAGS: ChainMap[str, str] = ChainMap()  # the options of the verb that runs, by the name of the setting
 TRAINING = ("text", "id_", "labels", "positive", "author", "split_column")
 
@@ -67,6 +71,9 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
         arguments = signature(function).parameters
         parameters = _with_settings(arguments, verb_entries)
 
+        for added_name in _added_options(name, parameters):
+            parameters[added_name] = _setting(added_name, {"type": "bool", "default": False})
+
         # The options that name columns come last in the help: most corpora need none of them.
         takes_columns = parameters.pop("columns", None) is not None
         column_names = tuple(columns) if takes_columns else ()
@@ -83,10 +90,12 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
         if panels:
             declared.append(_HELP_ALL)
         flags = _flags_by_setting(entry_of)
+        OLD_OPTIONS[name] = _old_flags(entry_of)
 
         @wraps(function)
         def with_options(**values: Any) -> None:
             _FLAGS.maps = [flags]
+            running = RUNNING.set(_command(name, values))
             try:
                 if column_names:
                     column_values = {column: values.pop(column) for column in column_names}
@@ -98,6 +107,9 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
             except PsycheckError as error:
                 name_options(error)
                 raise
+            finally:
+                # In a test or a notebook, what runs next in this process is not this command.
+                RUNNING.reset(running)
 
         # Typer reads these two.
         vars(with_options)["__signature__"] = Signature(declared)
@@ -105,6 +117,36 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
         return with_options
 
     return decorated
+
+
+def _added_options(verb_name: str, parameters: Iterable[str]) -> list[str]:
+    """The switches that every verb has, and --force of those that write a run, unless they declare them."""
+    wanted = ["quiet"]
+    if verb_name in _OPTIONS["writes_run"]["verbs"]:
+        wanted.append("force")
+    return [switch for switch in wanted if switch not in parameters]
+
+
+def _command(verb_name: str, values: Mapping[str, Any]) -> Command:
+    """The command that runs, without what only changes what it prints."""
+    options = {name: value for name, value in values.items() if name not in _ONLY_PRINTED and _is_set(value)}
+    options.pop("ctx", None)
+    words = json.dumps([verb_name, options], sort_keys=True, default=str)
+    return Command(words, force=bool(values.get("force")), quiet=bool(values.get("quiet")))
+
+
+def _is_set(value: object) -> bool:
+    return value not in (None, (), [], False)
+
+
+def _old_flags(entries: Mapping[str, Entry]) -> dict[str, str]:
+    """What options were called before, with their names of today."""
+    renamed: dict[str, str] = {}
+    for name, entry in entries.items():
+        if isinstance(entry, dict) and "was" in entry:
+            flag = entry.get("flags", [_default_flag(name)])[0]
+            renamed |= dict.fromkeys(entry["was"], flag)
+    return renamed
 
 
 def _panels(verb_name: str, parameters: Iterable[str]) -> dict[str, str]:
@@ -158,7 +200,7 @@ def _annotation(parameter: Parameter, entry: Entry, panel: str | None = None) ->
         return typer.Context
 
     properties: dict[str, Any] = {"help": entry} if isinstance(entry, str) else dict(entry)
-    for key in ("type", "role", "default"):
+    for key in ("type", "role", "default", "was"):
         properties.pop(key, None)
     if properties.pop("argument", False):
         properties.setdefault("metavar", parameter.name.upper())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from psycheck.commands.audit_keywords import ModelsLike
     from psycheck.commands.diff import RunLike
+    from psycheck.models.opening import ModelLike
     from psycheck.training.fit import Trained
     from psycheck.training.recipe import Recipe
 
@@ -73,6 +74,7 @@ class RecipeKeywords(TypedDict, total=False):
     balanced: bool
     symptom_task: float
     probe: bool
+    features: str
 
 
 class TrainKeywords(ColumnKeywords, RecipeKeywords, total=False):
@@ -293,6 +295,7 @@ class ExplainKeywords(ColumnKeywords, total=False):
 def explain(
     corpus: CorpusLike,
     *,
+    model: "ModelLike | None" = None,
     authors: str | Sequence[str] = (),
     symptoms: str = "symptoms:descriptions",
     tags: "str | Path | pl.DataFrame | pl.LazyFrame | None" = None,
@@ -304,6 +307,8 @@ def explain(
 ) -> Run:
     """Explain the posts of each author by symptoms, and find suspect labels; `authors` chooses some.
 
+    With a `model` of histories or of texts its scores are explained, too.
+
     `symptoms` is the symptom model, `tags` what `psycheck symptoms tag` wrote, instead of it.
     """
     from psycheck.commands.explain import explain_people
@@ -313,6 +318,7 @@ def explain(
     with shown_progress(progress) as report:
         return explain_people(
             open_corpus(corpus, **columns),
+            model=model,
             authors=_listed(authors),
             symptoms=symptoms,
             tags=tags,

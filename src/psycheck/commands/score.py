@@ -16,11 +16,10 @@ from psycheck.commands.console import ProgressLine, print_notes
 from psycheck.commands.table_files import check_table_file, write_table
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
-from psycheck.core.errors import counted
+from psycheck.core.errors import BadInput, counted
 from psycheck.core.item import Item, digest_of
 from psycheck.core.model import Model, capabilities_of
 from psycheck.core.progress import Progress, silent
-from psycheck.core.registry import ENGINES
 
 if TYPE_CHECKING:
     from psycheck.commands.silver_labels import Labelling
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from psycheck.scoring.limits import Limits
 
 _INCOMPLETE = 3  # exit code
-_ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete")
+_ONLY_FOR_ONE_FILE = ("as_labels", "threshold", "more_models", "store")
+_ONLY_FOR_LABELS = ("more_models", "confidence", "min_agreement", "complete", "keep_positive")
 
 
 @opt.verb("score", (*opt.TRAINING, "time"))
@@ -51,8 +51,9 @@ def score_cli(
     from psycheck.corpora.opening import corpus_plan
     from psycheck.io.settings import read_settings
     from psycheck.models.opening import open_model
-    from psycheck.scoring.engine import LOCAL
+    from psycheck.scoring.engine import LOCAL, open_engine
     from psycheck.scoring.limits import Limits
+    from psycheck.scoring.shards import is_sharded
 
     # Options without effect, unknown names and outputs that cannot be written are refused before scoring.
     writes_labels = opt.given(ctx, "as_labels")
@@ -61,9 +62,13 @@ def score_cli(
         opt.refuse(ctx, _ONLY_FOR_LABELS, what, "is for silver labels: add --as-labels hard")
     how = _labelling(ctx, confidence)
     engine = ctx.params["engine"] or LOCAL
-    ENGINES.get(engine)  # an unknown name is refused before a corpus or a model is opened
+    open_engine(engine)  # an unknown name is refused before a corpus or a model is opened
     specs = [model, *(more_models or ())]
     plan = corpus_plan(corpus, columns, split, format_)
+    if is_sharded(plan.path):
+        opt.refuse(ctx, _ONLY_FOR_ONE_FILE, "scoring file by file", "is for a corpus in one file")
+        _score_shards(model, plan, out, engine)
+        return
     _refuse_output(out, plan, specs, writes_labels=writes_labels)
 
     opened = _open_corpus(plan, how)
@@ -86,7 +91,37 @@ def score_cli(
 
     # The file is written all the same; the exit code tells scripts that scores are missing.
     if failed:
-        print_notes([f"{counted(failed, 'text')} without a score: no score or label in the file"])
+        missing = f"{counted(failed, 'text')} without a score: no score or label in the file"
+        print_notes([missing], even_if_quiet=True)
+        raise typer.Exit(_INCOMPLETE)
+
+
+def _score_shards(spec: str, plan: "CorpusPlan", out: Path, engine: str) -> None:
+    """Score a corpus of many files into a folder of as many, and print what was done."""
+    from psycheck.models.opening import open_model, spec_of
+    from psycheck.scoring.shards import score_shards
+
+    if out.suffix:
+        raise BadInput(
+            f"cannot write the scores of many files to '{out.name}'",
+            code="shards.out-is-a-file",
+            key="out",
+            allowed="a folder",
+        )
+    model = open_model(spec)
+    print_notes(capabilities_of(model).notes, model.name)
+    with ProgressLine() as line:
+        # As typed: a path would join the two slashes of a URL.
+        target = out.as_posix().replace(":/", "://")
+        tally = score_shards(model, spec_of(model), plan, target, engine=engine, progress=line)
+
+    print_notes(tally.complaints)
+    before = f", {tally.reused:,} of them before" if tally.reused else ""
+    typer.echo(
+        f"{counted(tally.shards, 'file')} scored{before}; {counted(tally.texts, 'text')} now: {target}"
+    )
+    if tally.failed:
+        print_notes([f"{counted(tally.failed, 'text')} without a score: no score in the file"])
         raise typer.Exit(_INCOMPLETE)
 
 
@@ -264,6 +299,8 @@ def _score_table(
 
 def pieces_of(corpus: Corpus) -> "Iterator[Piece]":
     """The texts or histories of a corpus in pieces to score."""
+    from psycheck.corpora.fixed_order import in_fixed_order
     from psycheck.scoring.answers import in_equal_shares
 
-    return in_equal_shares([piece.items for piece in corpus.slices()])
+    # What shares a batch decides on the last digits, and the order of the file must not.
+    return in_equal_shares([piece.items for piece in in_fixed_order(corpus).slices()])

@@ -19,6 +19,7 @@ from psycheck.core.corpus import LABEL, Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.model import Model, Reply, Replying, capabilities_of
 from psycheck.core.progress import Progress, silent
+from psycheck.corpora.curate.disclosure import named_conditions
 from psycheck.corpora.posting_histories import as_taken
 from psycheck.corpora.writing import write_into
 from psycheck.io.settings import Limit
@@ -49,7 +50,8 @@ class Labelling:
     `as_labels`: hard is 0 or 1 at the threshold, soft the mean score of the models, votes the share of the
     raters (models, or samples of a model) that decide for 1. A label is kept if its confidence (the larger of
     the mean score and 1 minus that) lies in `confidence`, and if at least `min_agreement` of its raters vote
-    alike. With `complete`, a text is kept only if it keeps every label.
+    alike. With `complete`, a text is kept only if it keeps every label, with `keep_positive` only if one of
+    its labels says 1 (ANGST A.1).
     """
 
     as_labels: Literal["hard", "soft", "votes"] = "hard"
@@ -57,11 +59,12 @@ class Labelling:
     confidence: Annotated[tuple[Annotated[float, _FROM_HALF], ...], _PAIR] = (0.5, 1.0)
     min_agreement: Annotated[float, _FROM_HALF] = 0.5
     complete: bool = False
+    keep_positive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SilverCorpus:
-    """A corpus with silver labels, its card, and what models gave as reasons: id, model, rationale."""
+    """A corpus with silver labels, its card, and reasons of models: id, model, rationale, named disorders."""
 
     corpus: Corpus
     card: Mapping[str, Any]
@@ -134,7 +137,7 @@ def silver_corpus(answered: Answers, corpus: Corpus, how: Labelling) -> SilverCo
     values = _label_values(ratings, mean_scores, how)
 
     keeps_label, counts = _keep_labels(values, mean_scores, ballots, how)
-    keeps_text = _keep_texts(keeps_label, how)
+    keeps_text, counts["texts without a label of 1"] = _keep_texts(keeps_label, values, how)
     kept_values = np.where(keeps_label, values, np.nan)
     labelled = _with_labels(to_label, labels, kept_values).only(keeps_text)
 
@@ -314,17 +317,25 @@ def _keep_labels(
     return keeps, counts
 
 
-def _keep_texts(keeps_label: NDArray[np.bool_], how: Labelling) -> NDArray[np.bool_]:
-    """Which texts are kept, (n,); an error if none is."""
-    keeps = np.asarray(keeps_label.all(axis=1) if how.complete else keeps_label.any(axis=1))
+def _keep_texts(
+    keeps_label: NDArray[np.bool_], values: FloatArray, how: Labelling
+) -> tuple[NDArray[np.bool_], int]:
+    """Which texts are kept, (n,), and how many go because no label says 1; an error if none is kept."""
+    has_label = np.asarray(keeps_label.all(axis=1) if how.complete else keeps_label.any(axis=1))
+    keeps = has_label
+    if how.keep_positive:
+        # NaN compares as false: a label that nobody gave says nothing.
+        with np.errstate(invalid="ignore"):
+            says_1 = keeps_label & (values > 0.5)
+        keeps = has_label & says_1.any(axis=1)
     if not keeps.any():
         raise BadInput(
             "no text keeps a silver label",
             code="silver.no-label-left",
             allowed="at least one",
-            do="relax `confidence`, `min_agreement` or `complete`",
+            do="relax `confidence`, `min_agreement`, `complete` or `keep_positive`",
         )
-    return keeps
+    return keeps, int((has_label & ~keeps).sum())
 
 
 def _with_labels(corpus: Corpus, labels: Sequence[str], values: FloatArray) -> Corpus:
@@ -366,7 +377,10 @@ def _rationales(answered: Answers, labelled: Corpus) -> Iterator[Mapping[str, st
         for id_, reply in zip(labelled.ids, view.replies(labelled.texts), strict=True):
             reason = model.rationale(reply) if reply else ""
             if reason:
-                yield {"id": id_, "model": model.name, "rationale": reason}
+                row = {"id": id_, "model": model.name, "rationale": reason}
+                # The disorders that the reason names, as ANGST's silver labels were made from them.
+                named = sorted({name for name, _ in named_conditions(reason)})
+                yield {**row, "named": ", ".join(named)} if named else row
 
 
 def _count_sides(values: FloatArray) -> dict[str, int]:

@@ -112,12 +112,14 @@ def _label_name(option: str) -> str:
 
 def _refuse_unused(ctx: typer.Context, recipe: "Recipe") -> None:
     """Refuse options that have no effect for this start."""
-    from psycheck.training.recipe import unused
+    from psycheck.training.recipe import LEARNERS, unused
 
     for name in sorted(unused(recipe)):
         allowed = f"with {FINE_TUNED}"
         if name == "max_length":
             allowed += ", or with encoder+lr"
+        elif name == "features":
+            allowed = f"with {', '.join(LEARNERS)}"
         opt.refuse(ctx, [name], f"train --start {recipe.start}", allowed)
 
 

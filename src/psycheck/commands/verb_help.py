@@ -11,11 +11,19 @@ COLUMNS = "Columns"
 EXPERT = "Expert"
 _SHORT_HELP = (COMMON, COLUMNS)
 _ORDER = (COMMON, COLUMNS, "Model", "LLM", EXPERT)
+# What options were called before, with their names of today, by verb.
+OLD_OPTIONS: dict[str, dict[str, str]] = {}
 _SHOWS_ALL = "psycheck.help_all"  # in the `meta` of a context
 
 
 class VerbCommand(TyperCommand):
     """A verb whose options stand in panels; a verb without panels has one list of options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Accept what options were called before, with a line that names them as they are called today."""
+        verb_path = ctx.command_path.split()[1:]
+        renamed = OLD_OPTIONS.get(" ".join(verb_path), {})
+        return super().parse_args(ctx, [_renamed(word, renamed) for word in args])
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then each panel; the short help ends with where the rest is."""
@@ -53,6 +61,15 @@ class VerbCommand(TyperCommand):
                 title = (_panel_of(parameter) or COMMON) if has_panels else "Options"
                 panels.setdefault(title, []).append(parameter)
         return panels
+
+
+def _renamed(word: str, renamed: Mapping[str, str]) -> str:
+    """A word of a command line, with the name of today for an old option."""
+    flag, equals, value = word.partition("=")
+    if flag not in renamed:
+        return word
+    typer.echo(f"note: {flag} is called {renamed[flag]} now", err=True)
+    return f"{renamed[flag]}{equals}{value}"
 
 
 def _is_argument(parameter: Any) -> bool:

@@ -178,7 +178,7 @@ class Replying(Model, Protocol):
     - A model with `asks_leave` paces and retries its requests itself: a failure that it yields is final. Its
       `ask` takes `allowed`, which it calls before it sends a request (0) and before it sends one again (1);
       with False it gives the item up, and gives requests that it does not send back (a negative number).
-      It also takes `say`, which it calls with what its user should know about how the server answers.
+      If it also takes `say`, it calls that with what its user should know about how the server answers.
     """
 
     def ask(self, items: Sequence[Any], /) -> Iterator[Arrival]:
@@ -361,7 +361,8 @@ class ModelKind:
     fields are the options after "?" (`KIND:TARGET?key=value`); types, choices and limits come from its
     annotations. `target` tells what the part after the colon is: a path is found relative to a plan file, and
     so are the options named in `files`; a target in `names` is never a path. A folder that holds one of
-    `markers`, or a file with one of `endings`, is opened as this kind without its name.
+    `markers`, or a file with one of `endings`, is opened as this kind without its name; folders of the kinds
+    in `also_in` hold its markers, too, and are theirs.
     """
 
     open: Callable[[str, Any], Any]
@@ -371,3 +372,4 @@ class ModelKind:
     names: tuple[str, ...] = ()
     markers: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
+    also_in: tuple[str, ...] = ()

@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from psycheck.corpora.label_values import first_prose, is_name, looks_like_label, number_in, words
+from psycheck.corpora.label_values import (
+    first_prose,
+    is_name,
+    looks_like_label,
+    number_in,
+    tells_from_controls,
+    words,
+)
 from psycheck.io.streams import bad_file
 from psycheck.io.tables import Table
 
@@ -195,4 +202,4 @@ def _is_label(column: str, cells: Sequence[object]) -> bool:
         return False
     if any(name in vocabulary[role] for role in ("id", "author", "time", "text")):
         return False
-    return looks_like_label(cells)
+    return looks_like_label(cells) or tells_from_controls(cells)

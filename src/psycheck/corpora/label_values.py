@@ -71,6 +71,12 @@ def looks_like_label(cells: Sequence[object]) -> bool:
     return len(numbers) > 1
 
 
+def tells_from_controls(cells: Sequence[object]) -> bool:
+    """Whether a column holds two words, of which one means controls: "control" and "depressed"."""
+    distinct = {cell.strip().casefold() for cell in cells if isinstance(cell, str) and cell.strip()}
+    return len(distinct) == 2 and len(distinct & set(words()["controls"])) == 1
+
+
 def is_name(text: str, most: int = 20, most_words: int = 3) -> bool:
     """Whether a value or a column name looks like a label; False if it may be what a person wrote."""
     if len(text) > most or len(text.split()) > most_words:

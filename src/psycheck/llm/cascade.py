@@ -1,5 +1,6 @@
 """A cascade, cascade:CHEAP,llm:NAME?…: a calibrated cheap model decides outside a band, an LLM inside."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any
@@ -16,6 +17,7 @@ from psycheck.llm.options import FILES, PAIR, LlmOptions, PlattMap, pair_of
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.opening import open_model
 from psycheck.statistics.recalibration import Platt
+from psycheck.statistics.two_stage import Prices
 
 CHEAP, LLM, PERSON = "cheap model", "LLM", "person"
 
@@ -30,17 +32,29 @@ def _is_band(text: str) -> bool:
 _Band = Annotated[str, Limit("LOW:HIGH from 0 to 1, such as 0.3:0.7", _is_band)]
 
 
+_COSTS = re.compile(r"\d+(?:\.\d+)?(?::\d+(?:\.\d+)?){2}")
+_Costs = Annotated[str, Limit("CALL:PERSON:ERROR, such as 1:20:100", _COSTS.fullmatch)]
+
+
+def prices_of(costs: str) -> Prices:
+    """The costs of a call, a person and an error in "1:20:100"."""
+    call, person, error = map(float, costs.split(":"))
+    return Prices(expensive=call, person=person, error=error)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeOptions(LlmOptions):
     """Options of a cascade besides those of its LLM.
 
     `band` are the calibrated scores of the cheap model between which the LLM is asked, `cheap_platt`
     calibrates the cheap model; texts whose final score is in `abstain` are left to a person (unanswered).
+    `costs` are those of a call, of a person who decides, and of a wrong decision.
     """
 
     band: _Band = "0.25:0.75"
     cheap_platt: PlattMap = "1:0"
     abstain: _Band | None = None
+    costs: _Costs | None = None
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
@@ -56,6 +70,7 @@ class Cascade:
     calibrate: Platt
     band: tuple[float, float]
     abstain: tuple[float, float] | None
+    prices: Prices | None
 
     @property
     def needs(self) -> tuple[Model | Encoder, ...]:
@@ -74,7 +89,7 @@ class Cascade:
 
     def asked(self, cheap_scores: FloatArray) -> NDArray[np.bool_]:
         """Which texts the LLM is asked about, (n,), by the raw scores of the cheap model, (n, k)."""
-        calibrated = self.calibrate(self._common(cheap_scores, self.cheap))
+        calibrated = self.calibrated(cheap_scores)
         low, high = self.band
         inside = (calibrated > low) & (calibrated < high)
         # What the cheap model does not answer at all is asked, too.
@@ -84,12 +99,12 @@ class Cascade:
         """The LLM's scores inside the band, the calibrated ones of the cheap model elsewhere, (n, k)."""
         cheap_answers, llm_answers = answers
         raw = cheap_answers(texts)
-        scores = self.calibrate(self._common(raw, self.cheap))
+        scores = self.calibrated(raw)
         asked = self.asked(raw)
         places = np.flatnonzero(asked)
         if len(places):
             asked_texts = [texts[place] for place in places.tolist()]
-            replied = self._common(llm_answers(asked_texts), self.llm)
+            replied = self.replied(llm_answers(asked_texts))
             # A reply that answers nothing leaves the decision to the cheap model.
             scores[places] = np.where(np.isnan(replied), scores[places], replied)
         return self._abstaining(scores)
@@ -97,6 +112,14 @@ class Cascade:
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Score texts without a store, (n, k)."""
         return self.score_from(texts, [self.cheap.score, self.llm.score])
+
+    def calibrated(self, cheap_scores: FloatArray) -> FloatArray:
+        """The calibrated scores of the cheap model for the labels of both, (n, k), from its raw ones."""
+        return self.calibrate(self._common(cheap_scores, self.cheap))
+
+    def replied(self, llm_scores: FloatArray) -> FloatArray:
+        """The scores of the LLM for the labels of both, (n, k)."""
+        return self._common(llm_scores, self.llm)
 
     def _common(self, scores: FloatArray, model: Model) -> FloatArray:
         """The columns of the labels that both models have."""
@@ -155,6 +178,7 @@ def open_cascade(target: str, options: CascadeOptions) -> Cascade:
         calibrate=Platt(*pair_of(options.cheap_platt)),
         band=pair_of(options.band),
         abstain=None if options.abstain is None else pair_of(options.abstain),
+        prices=None if options.costs is None else prices_of(options.costs),
     )
 
 

@@ -1,4 +1,4 @@
-"""Ask an OpenAI-compatible server many questions at once: none lost, none sent twice that was answered.
+"""Ask a server many questions at once: none lost, none sent twice that was answered.
 
 The requests run in an event loop of their own, in a thread of their own, so that replies are stored while
 others are on their way. This is the only place that retries a request and the only queue of replies: the
@@ -10,31 +10,29 @@ ever sent whose replies are not stored, which is all that a killed process can l
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Any
-
-import httpx2
-from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI
 
 from psycheck.core.model import Answer, Reply, ignored, unlimited
-from psycheck.llm.completion import completion_of, joined
-from psycheck.llm.connection import Server, connect, failure_of_connection, failure_of_status, missing_setting
+from psycheck.llm.completion import joined
 from psycheck.llm.pace import Pace, Unanswered, stopped
+from psycheck.llm.providers.provider import Connection, Messages, Settings, connect
+from psycheck.llm.refusals import Refused, failure_of_refusal, missing_setting
+from psycheck.llm.server import Server
 
-Messages = list[dict[str, str]]
 LEFT_OUT = "the server does not accept the setting '{setting}', which was left out of all requests"
 HARD_SCORES = "scores are 0 or 1, unless samples= asks each question several times"
+NO_LOGPROBS = f"the server returns no token probabilities: {HARD_SCORES}"
 
 
 def ask_all(
     server: Server,
     count: int,
     question: Callable[[int], Messages],
-    settings: Sequence[dict[str, Any]],
+    settings: Sequence[Settings],
     allowed: Callable[[int], bool] = unlimited,
     say: Callable[[str], None] = ignored,
 ) -> Iterator[list[Answer]]:
@@ -98,7 +96,7 @@ class _Requests:
         server: Server,
         count: int,
         question: Callable[[int], Messages],
-        settings: Sequence[dict[str, Any]],
+        settings: Sequence[Settings],
         allowed: Callable[[int], bool],
         say: Callable[[str], None],
     ) -> None:
@@ -109,7 +107,7 @@ class _Requests:
         self.say = say
         self.loop = asyncio.new_event_loop()
         self.pace = Pace(server.concurrency, self.loop.time())
-        self.client: AsyncOpenAI = connect(server)
+        self.connection: Connection = connect(server)
 
         self.ready = deque(_Question(place) for place in range(count))
         self.undelivered = count
@@ -163,14 +161,14 @@ class _Requests:
         self._send_more()
 
     async def _ask_everything(self) -> None:
-        async with self.client:
-            self._send_more()
-            try:
-                await self.ended
-            finally:
-                for task in self.tasks:
-                    task.cancel()
-                await asyncio.gather(*self.tasks, return_exceptions=True)
+        self._send_more()
+        try:
+            await self.ended
+        finally:
+            for task in self.tasks:
+                task.cancel()
+            await asyncio.gather(*self.tasks, return_exceptions=True)
+            await self.connection.close()
 
     def _send_more(self) -> None:
         """Send as many questions as the pace allows; called whenever that may have changed."""
@@ -217,7 +215,7 @@ class _Requests:
         started = self.loop.time()
         question.tries += 1
         try:
-            sample = await self._request(question, started)
+            sample = await self._request(question)
         except Unanswered as failure:
             self._failed(question, failure, started)
             return
@@ -260,50 +258,53 @@ class _Requests:
         self.unstored += 1
         self.arrived.put((question.place, answer))
 
-    async def _request(self, question: _Question, started: float) -> Reply:
+    async def _request(self, question: _Question) -> Reply:
         """The reply to one request; whatever goes wrong is raised as `Unanswered`."""
-        body = {"model": self.server.model, "messages": self.question(question.place)}
-        body |= self.settings[len(question.samples)]
+        messages = self.question(question.place)
+        settings = self.settings[len(question.samples)]
         while True:
-            for setting in self.unsupported:
-                _leave_out(setting, body)
+            accepted = without(settings, self.unsupported)
             try:
                 async with asyncio.timeout(self.server.timeout):
-                    answer = await self.client.post("/chat/completions", cast_to=httpx2.Response, body=body)
-                reply = completion_of(answer.content, self.loop.time() - started)
-                self._note_missing_logprobs(reply, body)
-                return reply
-            except APIStatusError as error:
-                self._adapt_to(error, body)  # raises unless the request is worth another try
-            except (TimeoutError, APITimeoutError):
+                    reply = await self.connection.send(messages, accepted)
+            except Refused as refusal:
+                self._adapt_to(refusal, accepted)  # raises unless the request is worth another try
+            except TimeoutError:
                 raise Unanswered("timeout") from None
-            except APIConnectionError as error:
-                raise Unanswered(failure_of_connection(error.__cause__)) from None
+            else:
+                self._note_missing_logprobs(reply, accepted)
+                return reply
 
-    def _adapt_to(self, error: APIStatusError, body: dict[str, Any]) -> None:
+    def _adapt_to(self, refusal: Refused, settings: Settings) -> None:
         """Leave out a setting that the server does not know, from now on; any other error is raised."""
         # Only before the first answer: the replies of one model should not differ in how they were asked for.
-        setting = "" if self.pace.answers else missing_setting(error, body)
+        setting = "" if self.pace.answers else missing_setting(refusal, settings)
         if not setting:
-            raise failure_of_status(error) from None
+            raise failure_of_refusal(refusal) from None
         if setting in self.server.demanded:
             raise Unanswered("feature") from None
         if not self.allowed(1):
             raise Unanswered("limit") from None
         self.unsupported.add(setting)
-        note = LEFT_OUT.format(setting=setting)
-        self.say(f"{note}: {HARD_SCORES}" if setting == "logprobs" else note)
+        self.say(note_on(setting))
 
-    def _note_missing_logprobs(self, reply: Reply, body: dict[str, Any]) -> None:
+    def _note_missing_logprobs(self, reply: Reply, settings: Settings) -> None:
         """Say so if a server ignores the wish for token probabilities: every score is 0 or 1 then."""
-        if "logprobs" in body and reply.text and not reply.logprobs:
-            self.say(f"the server returns no token probabilities: {HARD_SCORES}")
+        if "logprobs" in settings and reply.text and not reply.logprobs:
+            self.say(NO_LOGPROBS)
 
 
-def _leave_out(setting: str, body: dict[str, Any]) -> None:
-    """Remove a setting from a request; the limit of tokens goes by its newer name then."""
-    value = body.pop(setting, None)
-    if setting == "logprobs":
-        body.pop("top_logprobs", None)
-    if setting == "max_tokens" and value is not None:
-        body["max_completion_tokens"] = value
+def note_on(setting: str) -> str:
+    """What the user is told about a setting that is left out."""
+    note = LEFT_OUT.format(setting=setting)
+    return f"{note}: {HARD_SCORES}" if setting == "logprobs" else note
+
+
+def without(settings: Settings, unsupported: Collection[str]) -> Settings:
+    """Settings without those that a server does not know; the limit of tokens goes by its newer name then."""
+    accepted = {name: value for name, value in settings.items() if name not in unsupported}
+    if "logprobs" in unsupported:
+        accepted.pop("top_logprobs", None)
+    if "max_tokens" in unsupported and "max_tokens" in settings:
+        accepted["max_completion_tokens"] = settings["max_tokens"]
+    return accepted

@@ -31,8 +31,8 @@ def completion_of(body: bytes, seconds: float) -> Reply:
         usage = {}
     return Reply(
         text=text,
-        prompt_tokens=_token_count(usage.get("prompt_tokens")),
-        completion_tokens=_token_count(usage.get("completion_tokens")),
+        prompt_tokens=token_count(usage.get("prompt_tokens")),
+        completion_tokens=token_count(usage.get("completion_tokens")),
         finish=finish,
         seconds=seconds,
         logprobs=_logprobs(choice.get("logprobs")),
@@ -99,13 +99,19 @@ def _thought_of(message: Any) -> str:
     for name in _THOUGHTS:
         thought = message.get(name)
         if isinstance(thought, str) and thought.strip():
-            return f"<think>{thought}</think>"
+            return marked_thought(thought)
     content = message.get("content")
     is_in_parts = isinstance(content, list) and bool(content)
-    return f"<think>{json.dumps(content)}</think>" if is_in_parts else ""
+    return marked_thought(json.dumps(content)) if is_in_parts else ""
 
 
-def _token_count(number: Any) -> int | None:
+def marked_thought(thought: str) -> str:
+    """What a model thought and did not answer, in marks that the reader knows."""
+    return f"<think>{thought}</think>"
+
+
+def token_count(number: Any) -> int | None:
+    """A count of tokens as servers write it, None if it is not one."""
     is_count = isinstance(number, int) and 0 <= number < _MOST_TOKENS
     return number if is_count else None
 
@@ -113,19 +119,26 @@ def _token_count(number: Any) -> int | None:
 def _logprobs(logprobs: Any) -> str:
     """The log probabilities of tokens and their alternatives as `Reply` keeps them, "" without any."""
     try:
-        tokens = [_token_row(token) for token in logprobs["content"]]
+        return logprobs_text([_token_row(token) for token in logprobs["content"]])
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError):
         return ""
-    return json.dumps(tokens, separators=(",", ":")) if tokens else ""
 
 
 def _token_row(token: Any) -> list[Any]:
+    alternatives = token.get("top_logprobs") or []
+    return logprob_row(
+        token["token"], token["logprob"], [(other["token"], other["logprob"]) for other in alternatives]
+    )
+
+
+def logprob_row(token: str, logprob: float | None, others: Sequence[tuple[str, float | None]]) -> list[Any]:
     """A token, its log probability, and the same of each alternative to it."""
-    rows: list[list[Any]] = []
-    for alternative in token.get("top_logprobs") or []:
-        logprob = _rounded(alternative["logprob"])
-        rows.append([alternative["token"], logprob])
-    return [token["token"], _rounded(token["logprob"]), rows]
+    return [token, _rounded(logprob), [[other, _rounded(number)] for other, number in others]]
+
+
+def logprobs_text(rows: Sequence[list[Any]]) -> str:
+    """The rows of all tokens of a reply as `Reply` keeps them."""
+    return json.dumps(rows, separators=(",", ":")) if rows else ""
 
 
 def _rounded(logprob: float | None) -> float:

@@ -19,10 +19,14 @@ _TOKENS_PER_MESSAGE = 4  # that mark a message and its role
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a million tokens that are sent, and of a million that come back."""
+    """The price of a million tokens that are sent, and of a million that come back.
+
+    `batch` is the share of it that the provider takes for questions of its batch API.
+    """
 
     input: Annotated[float, AT_LEAST_0]
     output: Annotated[float, AT_LEAST_0]
+    batch: Annotated[float, AT_LEAST_0] = 0.5
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
         """The price of some tokens."""

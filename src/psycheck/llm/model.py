@@ -1,4 +1,4 @@
-"""LLMs behind an OpenAI-compatible address: llm:NAME?base_url=…&prompt=…"""
+"""LLMs behind an OpenAI-compatible address or a provider's own: llm:NAME?base_url=…&prompt=…"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from psycheck.core.arrays import FloatArray
-from psycheck.core.errors import BadInput, library
+from psycheck.core.errors import BadInput
 from psycheck.core.model import (
     Answer,
     Capabilities,
@@ -23,7 +23,9 @@ from psycheck.llm.decoding import Settings, demanded_settings, described, settin
 from psycheck.llm.options import FILES, LlmOptions, pair_of, pairs_of
 from psycheck.llm.parsing import NO_ANSWERS, Reading, read_reply
 from psycheck.llm.prompts import UNASKED_REASON, Example, Prompt, move_cutoff, read_prompt, shipped_prompts
-from psycheck.llm.server_address import KEY_VARIABLE, OPENAI, api_key, remote_host
+from psycheck.llm.providers.provider import PROVIDERS
+from psycheck.llm.server import Server
+from psycheck.llm.server_address import api_key, remote_host
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.models.label_names import column_names
 from psycheck.statistics.recalibration import Platt
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from psycheck.llm.few_shot import ExamplePool
 
 BATCH = 4096  # items for one `ask`: connections stay busy, and another process finds something to do
+BATCH_OF_BATCHES = 20_000  # items for one `ask` where the provider answers them together, hours later
 _SAMPLE = 64  # questions that are written out to estimate the tokens of all
 _SWITCH = {None: "if supported", True: "yes", False: "no"}
 
@@ -65,37 +68,42 @@ class LlmModel:
         say: Callable[[str], None] = ignored,
     ) -> Iterator[list[Answer]]:
         """The place of each text with its reply or final failure, in groups that arrived together."""
-        library("openai", "a model behind an API", "llm")
+        from psycheck.llm.batches import ask_in_batches
         from psycheck.llm.client import ask_all
-        from psycheck.llm.connection import Server
 
+        ask = ask_in_batches if self.options.batch_api else ask_all
+        examples = self._examples(texts)
+
+        def question(place: int) -> list[dict[str, str]]:
+            return self._question(texts[place], examples[place])
+
+        return ask(
+            server=self._server(),
+            count=len(texts),
+            question=question,
+            settings=[dict(sample) for sample in self.settings],
+            allowed=allowed,
+            say=say,
+        )
+
+    def _server(self) -> Server:
+        """Where questions are sent; the key is read now, from the environment."""
         options = self.options
+        usual_variable = PROVIDERS[options.api].key_env
         is_remote = bool(self.capabilities.remote)
-        server = Server(
+        return Server(
             model=self.model,
             base_url=self.base_url,
             local=not is_remote,
-            key=api_key(options.key_env, self.base_url, remote=is_remote),
-            key_env=options.key_env or KEY_VARIABLE,
+            key=api_key(options.key_env, usual_variable, self.base_url, remote=is_remote),
+            key_env=options.key_env or usual_variable,
             timeout=options.timeout,
             concurrency=options.concurrency,
             key_header=options.key_header,
             headers=pairs_of(options.headers),
             query=pairs_of(options.query),
             demanded=demanded_settings(options),
-        )
-        examples = self._examples(texts)
-
-        def question(place: int) -> list[dict[str, str]]:
-            return self._question(texts[place], examples[place])
-
-        return ask_all(
-            server=server,
-            count=len(texts),
-            question=question,
-            settings=[dict(sample) for sample in self.settings],
-            allowed=allowed,
-            say=say,
+            api=options.api,
         )
 
     def messages(self, text: str, /) -> list[dict[str, str]]:
@@ -160,7 +168,10 @@ class LlmModel:
 
     def cost(self, prompt_tokens: int, completion_tokens: int, /) -> float | None:
         """What tokens cost, None without a price."""
-        return self.price.of(prompt_tokens, completion_tokens) if self.price else None
+        if self.price is None:
+            return None
+        cost = self.price.of(prompt_tokens, completion_tokens)
+        return cost * self.price.batch if self.options.batch_api else cost
 
     def _tokens_around_a_text(self, texts: Sequence[str]) -> float:
         """The mean number of tokens that the instructions and examples of a question have."""
@@ -190,7 +201,9 @@ def _tokens(text: str) -> int:
 
 def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> LlmModel:
     """Open NAME at `base_url` with a prompt, that of the options or a Prompt; nothing is sent yet."""
-    base_url = (options.base_url or OPENAI).rstrip("/")
+    provider = PROVIDERS[options.api]
+    base_url = (options.base_url or provider.base_url).rstrip("/")
+    _check_api(target, options, base_url)
     remote = remote_host(base_url)
     if prompt is None:
         prompt = _prompt(target, options)
@@ -207,16 +220,15 @@ def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> 
         "logprobs": _SWITCH[options.logprobs],
         "examples": pool.fingerprint if pool else "none",
     }
-    for name in ("extra_body", "query"):
-        # Only where they are set: other models keep the fingerprints that they have.
-        if getattr(options, name) is not None:
-            parts[name] = getattr(options, name)
+    # Only where they are set: other models keep the fingerprints that they have.
+    further = {"api": options.api, "extra_body": options.extra_body, "query": options.query}
+    parts |= {name: value for name, value in further.items() if value not in (None, "openai")}
     return LlmModel(
         name=options.name or f"{target.rpartition('/')[2]}-{prompt.name}",
         labels=column_names(prompt.labels, options.label, where=f"llm:{target}"),
         fingerprint=hashed_parts(parts),
         capabilities=Capabilities(
-            batch=options.batch or BATCH,
+            batch=options.batch or (BATCH_OF_BATCHES if options.batch_api else BATCH),
             thresholds=_thresholds(prompt),
             remote=remote,
             asks_leave=True,
@@ -231,6 +243,33 @@ def open_llm(target: str, options: LlmOptions, prompt: Prompt | None = None) -> 
         base_url=base_url,
         options=options,
     )
+
+
+def _check_api(target: str, options: LlmOptions, base_url: str) -> None:
+    """Refuse what the provider's protocol does not have."""
+    provider = PROVIDERS[options.api]
+    if not base_url:
+        raise BadInput(
+            f"api={options.api} has no usual address",
+            code="llm.no-address",
+            where=f"llm:{target}",
+            allowed="such as base_url=https://NAME.openai.azure.com",
+            do="add base_url=",
+        )
+    if options.logprobs and "logprobs" in provider.lacks:
+        raise BadInput(
+            f"api={options.api} has no token probabilities",
+            code="llm.no-logprobs",
+            where=f"llm:{target}",
+            do="leave out logprobs=yes; samples=5 gives a share of answers instead",
+        )
+    if options.key_header and options.api != "openai":
+        raise BadInput(
+            f"api={options.api} sends the key in a header of its own",
+            code="llm.key-header",
+            where=f"llm:{target}",
+            do="leave out key_header",
+        )
 
 
 def _prompt(target: str, options: LlmOptions) -> Prompt:

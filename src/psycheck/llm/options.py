@@ -78,6 +78,8 @@ def pair_of(text: str) -> tuple[float, float]:
 class LlmOptions(ModelOptions):
     """Options of an LLM, explained in docs/reference/llm.md; None leaves the choice to us."""
 
+    api: Literal["openai", "azure", "anthropic", "gemini"] = "openai"
+    batch_api: bool = False
     base_url: Text | None = None
     key_env: Annotated[str, _VARIABLE] | None = None
     key_header: Annotated[str, _HEADER_NAME] | None = None

@@ -93,6 +93,8 @@ def _read_sample(reply: str, finish: str, logprobs: str, prompt: Prompt, text: s
     # The filter may cut at any place, so that nothing before it can be trusted.
     if finish.casefold() in _FILTERED:
         return _without_answer("filtered", prompt)
+    if finish == "refusal":
+        return _without_answer("refusal", prompt)
     if not reply.strip():
         return _without_answer(_why_empty(finish), prompt)
     sample = take_apart(reply, finish, logprobs)
@@ -176,9 +178,7 @@ def _why_without_answer(sample: Sample) -> str:
 
 
 def _why_empty(finish: str) -> str:
-    """Why a reply has no text: some servers show a refusal only as its end, and hide thoughts."""
-    if finish == "refusal":
-        return "refusal"
+    """Why a reply has no text: some servers hide thoughts."""
     return "thinking" if finish == "length" else "empty"
 
 

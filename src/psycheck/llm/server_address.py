@@ -8,8 +8,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from psycheck.core.errors import BadInput
 
-OPENAI: Final = "https://api.openai.com/v1"
-KEY_VARIABLE: Final = "OPENAI_API_KEY"
 _NO_KEY: Final = "none"  # what a server on this machine gets that needs no key
 _KEY_SHAPE: Final = re.compile(r"[!-~]+")
 _ALLOWED: Final = "such as http://127.0.0.1:8000/v1 or https://api.example.org/v1"
@@ -28,8 +26,7 @@ def remote_host(base_url: str) -> str:
             "base_url holds more than an address",
             code="llm.address-with-secret",
             allowed=_ALLOWED,
-            do=f"put the key into the environment variable {KEY_VARIABLE}, "
-            "or name another one with key_env=NAME",
+            do="put the key into an environment variable, and name it with key_env=NAME",
         )
     is_writable = base_url.isprintable() and " " not in base_url
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_writable:
@@ -59,8 +56,8 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def api_key(variable: str | None, base_url: str, *, remote: bool) -> str:
-    """The API key, from the environment variable that the user names or the usual one.
+def api_key(variable: str | None, usual: str, base_url: str, *, remote: bool) -> str:
+    """The API key, from the environment variable that the user names or the usual one of the provider.
 
     A server on this machine may need none.
     """
@@ -69,15 +66,16 @@ def api_key(variable: str | None, base_url: str, *, remote: bool) -> str:
     if is_readable_on_the_way and not variable:
         return _NO_KEY
 
-    key = _checked_key(variable or KEY_VARIABLE)
+    name = variable or usual
+    key = _checked_key(name)
     is_needed = remote or variable is not None
     if is_needed and not key:
         raise BadInput(
-            f"the environment variable {variable or KEY_VARIABLE} is not set",
+            f"the environment variable {name} is not set",
             code="llm.no-key",
             where=base_url,
             allowed="the API key of this server",
-            do=f"export {variable or KEY_VARIABLE}=…, or name another variable with key_env=NAME in the spec",
+            do=f"export {name}=…, or name another variable with key_env=NAME in the spec",
         )
     return key or _NO_KEY
 

@@ -112,16 +112,23 @@ class HfEncoder(Transformer):
         """Vectors of whole texts, (n, d), each of length 1."""
 
         def pool(states: Any, mask: Any, _rows: list[int], _tokens: Any) -> Any:
-            if self.pooling == "cls":
-                # The first token that is not padding: some tokenizers pad on the left.
-                first_tokens = mask.argmax(1)
-                pooled = states[range(len(states)), first_tokens]
-            else:
-                counts = mask.sum(1, keepdim=True).clamp(min=1)
-                pooled = (states * mask[:, :, None]).sum(1) / counts
+            pooled = self._of_texts(states, mask)
             return pooled / pooled.norm(dim=1, keepdim=True).clamp(min=1e-12)
 
         return self._pooled(texts, pool)
+
+    def pooled(self, texts: Sequence[str], /) -> FloatArray:
+        """Vectors of whole texts, (n, d), of the length that the network gives them."""
+        return self._pooled(texts, lambda states, mask, _rows, _tokens: self._of_texts(states, mask))
+
+    def _of_texts(self, states: Any, mask: Any) -> Any:
+        """One vector per text from the states of its tokens."""
+        if self.pooling == "cls":
+            # The first token that is not padding: some tokenizers pad on the left.
+            first_tokens = mask.argmax(1)
+            return states[range(len(states)), first_tokens]
+        counts = mask.sum(1, keepdim=True).clamp(min=1)
+        return (states * mask[:, :, None]).sum(1) / counts
 
     def encode_spans(self, texts: Sequence[str], spans: Sequence[tuple[int, int]], /) -> FloatArray:
         """The contextual vector of one span of characters in each text, (n, d): the mean of its word pieces.
@@ -174,41 +181,48 @@ class HfEncoder(Transformer):
 
 def open_hf(target: str, options: HfOptions) -> HfModel:
     """Open a sequence classifier from a folder or the hub."""
-    _, transformers = libraries("hf: models")
+    libraries("hf: models")  # what is missing shows before a download
     folder = find_folder(target, options)
+    return open_hf_parts(folder, folder, options, where=target)
+
+
+def open_hf_parts(folder: Path, tokenizer_folder: Path, options: HfOptions, *, where: str) -> HfModel:
+    """A classifier whose tokenizer may be in another folder than its network."""
+    _, transformers = libraries("hf: models")
     weight_files(folder, options)  # refused here, before anything is loaded
     config = load_config(folder, options)
-    tokenizer = load_tokenizer(folder, options)
+    tokenizer = load_tokenizer(tokenizer_folder, options)
 
     loader = transformers.AutoModelForSequenceClassification
     # Decoders find the last token of a text by it.
     if getattr(config, "pad_token_id", None) is None:
         config.pad_token_id = tokenizer.pad_token_id
-    chosen = _chosen_outputs(config, options, where=target)
+    chosen = chosen_outputs(config, options, where=where)
     # Refused before the weights are read.
-    window_of(tokenizer, config, options.max_length, where=target)
+    window_of(tokenizer, config, options.max_length, where=where)
     network, report = load_network(loader, folder, config, options)
-    _check_report(report, network, where=target)
+    _check_report(report, network, where=where)
     return open_classifier(
         network,
         tokenizer,
         options,
         chosen,
-        name=_name(target, folder),
-        parts=folder_parts(folder, options),
+        name=_name(where, folder),
+        parts=folder_parts(folder, options, tokenizer_folder),
         folder=folder,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Outputs:
+class Outputs:
     """The outputs that are kept as labels, and what makes scores of logits."""
 
     columns: LabelColumns
     activation: str
 
 
-def _chosen_outputs(config: Any, options: HfOptions, *, where: str) -> _Outputs:
+def chosen_outputs(config: Any, options: HfOptions, *, where: str) -> Outputs:
+    """The outputs of a classifier that become labels, by its configuration and the options."""
     activation = _activation(config, options, where=where)
     classes = [str(config.id2label.get(i, f"LABEL_{i}")) for i in range(config.num_labels)]
     if activation == "softmax" and len(classes) == 1:
@@ -226,7 +240,7 @@ def _chosen_outputs(config: Any, options: HfOptions, *, where: str) -> _Outputs:
         ordered=True,
         where=where,
     )
-    return _Outputs(columns, activation)
+    return Outputs(columns, activation)
 
 
 def open_network(network: Any, tokenizer: Any, options: HfOptions, *, name: str) -> HfModel:
@@ -242,7 +256,7 @@ def open_network(network: Any, tokenizer: Any, options: HfOptions, *, name: str)
         network.eval(),
         tokenizer,
         options,
-        _chosen_outputs(network.config, options, where=name),
+        chosen_outputs(network.config, options, where=name),
         name=name,
         parts=network_parts(network, tokenizer),
     )
@@ -252,7 +266,7 @@ def open_classifier(
     network: Any,
     tokenizer: Any,
     options: HfOptions,
-    outputs: _Outputs,
+    outputs: Outputs,
     *,
     name: str,
     parts: Mapping[str, str],
@@ -272,7 +286,7 @@ def open_classifier(
         batch=options.batch or BATCH,
         exclusive=chosen.exclusive,
         parts=parts,
-        notes=(*chosen.notes, *_window_notes(options.max_length, max_length)),
+        notes=(*chosen.notes, *window_notes(options.max_length, max_length)),
     )
     return HfModel(
         name=options.name or name,
@@ -300,7 +314,9 @@ def open_hf_encoder(target: str, options: HfOptions, *, name: str | None = None)
     # sentence-transformers were trained with a shorter window than their network has.
     limits = [limit for limit in (trained_window, options.max_length) if limit]
     max_length = window_of(tokenizer, config, min(limits, default=None), where=target)
-    reads_first_token = _settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token")
+    settings = _settings(folder / "1_Pooling" / "config.json")
+    # The second is how sentence-transformers 6 writes it.
+    reads_first_token = settings.get("pooling_mode_cls_token") or settings.get("pooling_mode") == "cls"
     pooling = "cls" if reads_first_token else "mean"
 
     network, report = load_network(transformers.AutoModel, folder, config, options)
@@ -356,7 +372,7 @@ def _settings(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _window_notes(max_length: int | None, window: int) -> tuple[str, ...]:
+def window_notes(max_length: int | None, window: int) -> tuple[str, ...]:
     """A note if the user asks for a longer window than the model has."""
     if max_length is None or max_length <= window:
         return ()
@@ -413,4 +429,6 @@ def _check_report(report: Mapping[str, Any], network: Any, *, where: str) -> Non
     )
 
 
-KIND = ModelKind(open=open_hf, options=HfOptions, target="path", markers=("config.json",))
+KIND = ModelKind(
+    open=open_hf, options=HfOptions, target="path", markers=("config.json",), also_in=("setfit",)
+)

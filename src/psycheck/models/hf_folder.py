@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -45,13 +45,18 @@ class HfOptions(ModelOptions):
 
 def libraries(what: str) -> tuple[Any, Any]:
     """torch and transformers, without log output, telemetry and kernels from the hub."""
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("USE_HUB_KERNELS", "NO")
     torch = library("torch", what, "train")
+    return torch, transformers_library(what)
+
+
+def transformers_library(what: str) -> Any:
+    """transformers alone, for configurations and tokenizers: neither needs torch."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     transformers = library("transformers", what, "train")
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
-    return torch, transformers
+    return transformers
 
 
 def find_folder(target: str, options: HfOptions) -> Path:
@@ -176,7 +181,7 @@ def load_config(folder: Path, options: HfOptions) -> Any:
 
     An attention kernel that config.json names would be downloaded and run: only the built-in ones stay.
     """
-    _, transformers = libraries("hf: models")
+    transformers = transformers_library("a transformer")
     # transformers' own message on broken JSON is a traceback.
     read_json(folder / "config.json")
     with _as_model_failure(folder, "config.json cannot be understood", code="model.bad-config"):
@@ -199,7 +204,7 @@ def _values(config: Any, name: str) -> set[Any]:
 
 def load_tokenizer(folder: Path, options: HfOptions) -> Any:
     """The tokenizer of the folder, which truncates long texts at the end."""
-    _, transformers = libraries("hf: models")
+    transformers = transformers_library("a tokenizer")
     file_names = {path.name for path in _tokenizer_files(folder)}
     if not file_names:
         raise _no_tokenizer(folder)
@@ -299,22 +304,27 @@ def _positions(config: Any) -> int | None:
     return positions - 2 if padding is None else positions - padding - 1
 
 
-def folder_parts(folder: Path, options: HfOptions) -> dict[str, str]:
+def folder_parts(folder: Path, options: HfOptions, tokenizer_folder: Path | None = None) -> dict[str, str]:
     """Hashes of everything that decides the outputs of a model; its name and path do not count."""
+    parts = folder_parts_of(folder, weight_files(folder, options), tokenizer_folder)
+    if options.trust_remote_code:
+        parts["code"] = hashed_files(folder.glob("*.py"))
+    return parts
+
+
+def folder_parts_of(
+    folder: Path, weights: Sequence[Path], tokenizer_folder: Path | None = None
+) -> dict[str, str]:
+    """Hashes of files of weights, of the configuration in a folder, and of the tokenizer."""
     config = read_json(folder / "config.json")
     # The version of the library that saved a folder, for example, changes no score.
     deciding_keys = config.keys() - set(_FACTS["no_computation"])
     deciding_config = {key: config[key] for key in deciding_keys}
-    weights = [file_hash(path) for path in weight_files(folder, options)]
-
-    parts = {
-        "weights": hashed(*weights),
-        "tokenizer": hashed_files(_tokenizer_files(folder)),
+    return {
+        "weights": hashed(*map(file_hash, weights)),
+        "tokenizer": hashed_files(_tokenizer_files(tokenizer_folder or folder)),
         "architecture": hashed(json.dumps(deciding_config, sort_keys=True)),
     }
-    if options.trust_remote_code:
-        parts["code"] = hashed_files(folder.glob("*.py"))
-    return parts
 
 
 def network_parts(network: Any, tokenizer: Any) -> dict[str, str]:

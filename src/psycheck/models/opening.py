@@ -17,6 +17,10 @@ from psycheck.core.registry import MODEL_KINDS
 from psycheck.models.options import ModelOptions, options_of, query_of
 
 _ENCODERS = "minilm, hf:FOLDER, hf:HUB_NAME or vectors:FILE"
+_ANYTHING_ELSE = (
+    "for any other model, write a function from a list of texts to probabilities, and name it:"
+    " python:FILE.py:FUNCTION"
+)
 # How files are opened that no kind claims by their ending, because they are code.
 _LIKELY_SPECS = {".py": "python:{path}:OBJECT", ".joblib": "sklearn:{path}", ".pkl": "sklearn:{path}"}
 # The specs of opened models by identity, as long as these live: a model need not know how it was opened.
@@ -171,7 +175,7 @@ def parse_spec(spec: str) -> tuple[str, str, dict[str, str]]:
             code="model.unknown-kind",
             where=spec,
             allowed=nearest(kind, MODEL_KINDS.names()),
-            do=f"write python:{spec}" if is_python else "",
+            do=f"write python:{spec}" if is_python else _ANYTHING_ELSE,
         )
 
     if not target:
@@ -264,6 +268,7 @@ def _kind_of_path(path: str) -> str:
     kinds = _importable_kinds()
 
     marked = [name for name, kind in kinds.items() if _has_marker(Path(path), kind)]
+    marked = [name for name in marked if not set(kinds[name].also_in) & set(marked)]
     # A folder of one kind may hold a file that another kind could open alone, such as the pipeline of a model
     # of histories: kinds that also open single files come last.
     marked.sort(key=lambda name: bool(kinds[name].endings))
@@ -303,11 +308,12 @@ def _not_a_model(path: str, kinds: dict[str, ModelKind]) -> BadInput:
             f"there is no model '{path}'",
             code="model.not-there",
             allowed=neighbours(Path(path).name, siblings) or allowed,
+            do=_ANYTHING_ELSE,
         )
     likely_spec = _LIKELY_SPECS.get(Path(path).suffix, "hf:{path}").format(path=path)
     return BadInput(
         f"cannot tell what kind of model '{path}' is",
         code="model.kind-unclear",
         allowed=allowed,
-        do=f"add the kind, for example {likely_spec}",
+        do=f"add the kind, for example {likely_spec}; {_ANYTHING_ELSE}",
     )

@@ -17,7 +17,7 @@ from psycheck.models.fingerprint import file_hash, hashed_parts
 from psycheck.models.label_names import LabelColumns, label_columns
 from psycheck.models.options import ModelOptions, Text
 from psycheck.models.output import checked_scores
-from psycheck.models.tfidf_file import TFIDF_FILE, load_tfidf
+from psycheck.models.tfidf_file import TFIDF_FILE, StoredTfidf, load_tfidf
 from psycheck.models.training_card import with_card
 
 BATCH = 2048
@@ -72,7 +72,7 @@ def open_sklearn(target: str, options: SklearnOptions) -> SklearnModel:
     # A file of `psycheck train` is known by the name of its folder.
     name = path.resolve().parent.name if path.name in TRAINED_FILES else path.stem
     model = open_pipeline(
-        _load(path, options),
+        load_estimator(path, options),
         options,
         name=name,
         parts={"file": file_hash(path)},
@@ -105,8 +105,8 @@ def open_pipeline(
     )
 
 
-def _load(path: Path, options: SklearnOptions) -> Any:
-    """The pipeline of a file; one that could run code is opened only if the user trusts it."""
+def load_estimator(path: Path, options: SklearnOptions) -> Any:
+    """The pipeline or classifier of a file; one that could run code is opened only if the user trusts it."""
     if path.suffix == Path(TFIDF_FILE).suffix:
         return load_tfidf(path)
 
@@ -183,6 +183,9 @@ def _check_trust(path: Path, options: SklearnOptions, what: str, *, allowed: str
 
 def _width(pipeline: Any, *, where: str) -> int:
     """How many columns the pipeline returns for a raw text; one that cannot take a text is refused."""
+    # Ours takes texts and has a column per class: to score one would import scikit-learn.
+    if isinstance(pipeline, StoredTfidf):
+        return len(pipeline.classes_)
     if not hasattr(pipeline, "predict_proba"):
         raise ModelFailure(
             f"the {type(_classifier(pipeline)).__name__} has no probabilities",

@@ -6,11 +6,14 @@ vocabulary as an object: seconds for a model that is read in a tenth of one.
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import ModelFailure, check_size, explained
@@ -46,8 +49,51 @@ def save_tfidf(pipeline: Any, folder: Path) -> None:
         )
 
 
-def load_tfidf(path: Path) -> Any:
-    """The pipeline of a file of `save_tfidf`, as a fitted scikit-learn Pipeline."""
+@dataclass(frozen=True, kw_only=True)
+class StoredTfidf:
+    """The content of a file of `save_tfidf`, which scores like the pipeline.
+
+    scikit-learn is imported when it first scores: it takes longer than a run whose scores are all stored.
+    """
+
+    description: Mapping[str, Any]
+    idf: FloatArray
+    weights: FloatArray
+    intercepts: FloatArray
+
+    def __post_init__(self) -> None:
+        sizes = (len(self.intercepts), len(self.description["words"]))
+        regressions = len(self.description["classes"]) if self.multilabel_ else 1
+        if self.weights.shape != sizes or len(self.idf) != sizes[1] or sizes[0] != regressions:
+            raise ValueError("the arrays do not fit each other")
+
+    @property
+    def multilabel_(self) -> bool:
+        """Whether the classes are labels that do not exclude each other, as scikit-learn calls it."""
+        return bool(self.description["one_vs_rest"])
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes, or the labels, in the order of the columns."""
+        return np.array(self.description["classes"])
+
+    @cached_property
+    def pipeline(self) -> Any:
+        """The fitted scikit-learn Pipeline."""
+        return _pipeline(self.description, self.idf, self.weights, self.intercepts)
+
+    def __getitem__(self, part: Any) -> Any:
+        """A step of the pipeline, or several, as of scikit-learn's own."""
+        return self.pipeline[part]
+
+    def predict_proba(self, texts: list[str]) -> FloatArray:
+        """The probabilities of the classes, (n, c)."""
+        probabilities: FloatArray = self.pipeline.predict_proba(texts)
+        return probabilities
+
+
+def load_tfidf(path: Path) -> StoredTfidf:
+    """The pipeline of a file of `save_tfidf`."""
     with explained(
         "the file does not hold a tf-idf model of psycheck",
         Exception,
@@ -62,7 +108,12 @@ def load_tfidf(path: Path) -> Any:
         check_size(unpacked_size, str(path))
         with np.load(path, allow_pickle=False) as arrays:
             description = json.loads(arrays["description"].tobytes())
-            return _pipeline(description, arrays["idf"], arrays["weights"], arrays["intercepts"])
+            return StoredTfidf(
+                description=description,
+                idf=arrays["idf"],
+                weights=arrays["weights"],
+                intercepts=arrays["intercepts"],
+            )
 
 
 def _pipeline(

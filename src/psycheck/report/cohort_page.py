@@ -19,6 +19,7 @@ from psycheck.report.headlines import headline
 from psycheck.report.numbers import count, decimal, percent
 from psycheck.report.page import draw
 from psycheck.report.person_page import people_pages
+from psycheck.report.prediction_page import prediction_pages
 from psycheck.report.tables import Table, table_of
 
 ROWS: Final = 100  # authors and suspect labels listed on the page of the cohort
@@ -46,6 +47,7 @@ def pages(run: Run) -> dict[str, str]:
         "explanations.jsonl": explanations_jsonl(run),
         "suspects.csv": suspects_csv(run),
         **people_pages(run),
+        **prediction_pages(run),
     }
 
 

@@ -15,6 +15,7 @@ from psycheck.report.display_names import (
     place_names,
     place_of,
 )
+from psycheck.report.llm_sections import llm_sections
 from psycheck.report.numbers import decimal, figure
 from psycheck.report.sections import Section, UnshownFindings, by, drawn, grouped, unique
 from psycheck.report.tables import Table, table_of
@@ -51,11 +52,14 @@ def is_performance(finding: Finding) -> bool:
 
 
 def performance_section(unshown: UnshownFindings) -> list[Section]:
-    """Performance on annotated texts, calibration, and the items of rating scales."""
+    """Performance on annotated texts, calibration, the items of rating scales, cascades and replies."""
+    # First: what was asked of LLMs is no measure of performance.
+    sections_on_llms = llm_sections(unshown)
     return [
         *drawn("performance", performance(unshown), pictures(unshown.run)),
         *drawn("calibration", *curves(unshown)),
         *drawn("items", items(unshown)),
+        *sections_on_llms,
     ]
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from psycheck.audits.asked_of_llm import cascade_findings, history_findings
+from psycheck.audits.asked_of_llm import cascade_findings, consistency_findings, history_findings
+from psycheck.audits.cascade_curve import curve_findings
 from psycheck.audits.jobs import PlannedRun
 from psycheck.audits.outside import described_audits
 from psycheck.audits.performance import HARD
@@ -84,7 +85,9 @@ def _evidence(planned: PlannedRun, answers: Answers) -> Iterator[Finding]:
     for model, view in zip(answers.models, answers.views, strict=True):
         yield from evidence_findings(model, view, planned.corpora)
         yield from cascade_findings(model, view, planned.corpora)
+        yield from curve_findings(model, view, planned.corpora)
         yield from history_findings(model, view, planned.corpora)
+        yield from consistency_findings(model, view, planned.corpora)
     yield from sensitivity_findings(answers.models, answers.views, planned.corpora)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 import polars as pl
 
+from psycheck.core.command import RUNNING
 from psycheck.core.errors import UNREADABLE, BadInput
 from psycheck.core.finding import SCHEMA_VERSION, Findings, finding_of, read_jsonl, write_csv, write_jsonl
 from psycheck.core.headline import Headline, read_headlines, write_headlines
@@ -53,10 +54,11 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def writes_run(*reads: str, draws_again: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a function be the only writer of its folder `out`, and refuse to overwrite what it reads.
 
-    `reads` names the parameters that name inputs. Both are settled before the function begins its work.
+    `reads` names the parameters that name inputs. On the command line the finished run of another command is
+    refused as well, unless the function only `draws_again`. All is settled before the function begins.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
@@ -75,6 +77,8 @@ def writes_run(*reads: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 inputs=list(paths_in(named_inputs)),
                 audits=[audit.name for audit in audit_objects],
             )
+            if not draws_again:
+                _refuse_finished(folder)
             with sole_writer(folder):
                 return function(*args, **kwargs)
 
@@ -95,6 +99,33 @@ def _refuse_overwriting_inputs(folder: Path, inputs: Sequence[Path], audits: Seq
         # An earlier run may lie in the folder of a model.
         inputs = [path for path in inputs if not path.is_dir()]
     refuse_overwriting([*tables_of_audits, *run_files(folder)], inputs)
+
+
+def _refuse_finished(folder: Path) -> None:
+    """Refuse to overwrite a finished run, unless by the command that made it, or by force."""
+    command = RUNNING.get()
+    if command is None or command.force or not (folder / _FINDINGS).is_file():
+        return
+    facts = _facts_in(folder)
+    # Where texts could not be scored, a run is to be finished. Folders of older versions name no command.
+    if facts.get("incomplete") or facts.get("command") == command.words:
+        return
+    raise BadInput(
+        "the folder holds the finished run of another command",
+        code="run.finished",
+        where=str(folder),
+        allowed="a new folder, or the command that made the run, which continues it",
+        do="choose another `out`, or add --force to overwrite it; every score is stored and used again",
+    )
+
+
+def _facts_in(folder: Path) -> dict[str, Any]:
+    """What run.json says; nothing if it is absent or damaged."""
+    try:
+        facts = json.loads((folder / "run.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def run_files(folder: Path) -> list[Path]:
@@ -184,7 +215,14 @@ def _facts(run: Run, pages: Mapping[str, str]) -> dict[str, Any]:
         "pages": sorted(pages),
         "gates": [_gate_record(gate) for gate in run.gates],
         "own_audits": [asdict(audit) for audit in run.own_audits],
+        **_command_record(),
     }
+
+
+def _command_record() -> dict[str, str]:
+    """The command that makes the run, which may write it again."""
+    command = RUNNING.get()
+    return {} if command is None else {"command": command.words}
 
 
 def _gate_record(gate: GateResult) -> dict[str, Any]:

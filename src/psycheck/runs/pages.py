@@ -26,7 +26,7 @@ def save(run: Run, folder: Path | None) -> Run:
     return run
 
 
-@writes_run()
+@writes_run(draws_again=True)
 def redraw(out: Path) -> None:
     """Draw the pages of a finished run again; nothing else in its folder changes."""
     pages = pages_of(open_run(out))

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from psycheck.core.corpus import Corpus
-from psycheck.core.model import Reply, ReplyReader
+from psycheck.core.model import Grounded, Reply, ReplyReader
 from psycheck.scoring.remembered import RememberedScores
 
 TABLE = "replies"
@@ -18,6 +18,7 @@ _SCHEMA = {
     "id": pl.String,
     "answer": pl.String,
     "how": pl.String,
+    "agreement": pl.Float64,
     "finish": pl.String,
     "prompt_tokens": pl.Int64,
     "completion_tokens": pl.Int64,
@@ -37,18 +38,33 @@ def replies_table(
 ) -> pl.DataFrame | None:
     """One row per model and text that has a reply; None if no model replies in words.
 
-    `answer` is JSON, the score of each label; question, reply and reason are empty unless texts may be shown,
-    because a reply may quote them.
+    `answer` is JSON, the score of each label; `agreement` is the share of several samples that decide alike.
+    Question, reply and reason are empty unless texts may be shown, because a reply may quote them. The LLM of
+    a cascade has rows for the texts that it was asked about.
     """
     rows: list[dict[str, Any]] = []
     has_reader = False
-    for model, view in zip(models, views, strict=True):
-        if not isinstance(model, ReplyReader):
-            continue
+    for model, view in _readers(models, views):
         has_reader = True
         for corpus in corpora:
             rows += _rows(model, view, corpus, show_texts=show_texts)
     return pl.DataFrame(rows, _SCHEMA) if has_reader else None
+
+
+def _readers(
+    models: Sequence[object], views: Sequence[RememberedScores]
+) -> Iterator[tuple[ReplyReader, RememberedScores]]:
+    """The models that reply in words, also those that another model of the run rests on, each once."""
+    seen = {view.model for model, view in zip(models, views, strict=True) if isinstance(model, ReplyReader)}
+    for model, view in zip(models, views, strict=True):
+        if isinstance(model, ReplyReader):
+            yield model, view
+            continue
+        needed = model.needs if isinstance(model, Grounded) else ()
+        for part in needed:
+            if isinstance(part, ReplyReader) and part.name not in seen:
+                seen.add(part.name)
+                yield part, RememberedScores(view.store, part, part.labels)
 
 
 def _rows(
@@ -73,10 +89,13 @@ def _rows(
 def _row(model: ReplyReader, labels: Sequence[str], reply: Reply, text: str) -> dict[str, Any]:
     reading = model.reading(reply, text)
     scores = dict(zip(labels, reading.scores.tolist(), strict=True))
+    # Only models that ask several times know it.
+    agreement = getattr(reading, "agreement", math.nan)
     without_nan = {label: None if math.isnan(score) else score for label, score in scores.items()}
     return {
         "answer": json.dumps(without_nan, ensure_ascii=False),
         "how": reading.how,
+        "agreement": None if math.isnan(agreement) else agreement,
         "finish": reply.finish,
         "prompt_tokens": reply.prompt_tokens,
         "completion_tokens": reply.completion_tokens,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
+from inspect import Parameter, signature
 
 import numpy as np
 
@@ -87,9 +88,8 @@ class _Questions:
         self.allowance.spend(self.model, self.todo.items, self.tally)
         with redirect_stdout(sys.stderr):  # what a model prints is not our output
             # Only a model that asks leave takes these arguments, so the protocol does not name them.
-            arrivals = self.model.ask(  # type: ignore[call-arg]
-                self.todo.items, allowed=allowed, say=self.tally.say
-            )
+            further = {"say": self.tally.say} if _takes_notes(self.model) else {}
+            arrivals = self.model.ask(self.todo.items, allowed=allowed, **further)  # type: ignore[call-arg]
             try:
                 self._take(arrivals, may_pass=())
             except TRANSIENT as error:
@@ -176,3 +176,9 @@ class _Questions:
             code="model.malformed-answers",
             allowed="the place of each item with a Reply, or with the exception that stands in its way, once",
         )
+
+
+def _takes_notes(model: Replying) -> bool:
+    """Whether the `ask` of a model takes `say`; one of another maker may have nothing to say."""
+    parameters = signature(model.ask).parameters.values()
+    return any(each.name == "say" or each.kind is Parameter.VAR_KEYWORD for each in parameters)

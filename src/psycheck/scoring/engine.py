@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, repeat
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from psycheck.core.errors import BadInput
 from psycheck.core.item import Item, sizes_of
 from psycheck.core.model import Model, Replying, capabilities_of
 from psycheck.core.progress import Progress, silent
@@ -60,10 +61,30 @@ class Engine(Protocol):
         """
 
 
-def open_engine(name: str = LOCAL) -> Engine:
-    """The engine of this name."""
-    engine: Engine = ENGINES.get(name)()
+def open_engine(spec: str = LOCAL) -> Engine:
+    """The engine of this name, or of a spec with an address or options, such as "ray://HOST:PORT?actors=8"."""
+    name = engine_name(spec)
+    made: Any = ENGINES.get(name)
+    engine: Engine
+    if hasattr(made, "of_spec"):
+        engine = made.of_spec(spec)
+    elif spec == name:
+        engine = made()
+    else:
+        raise BadInput(
+            f"the engine '{name}' takes no options",
+            code="engine.no-options",
+            key="engine",
+            allowed=name,
+        )
     return engine
+
+
+def engine_name(spec: str) -> str:
+    """The name of the engine of a spec: what stands before an address or options."""
+    head, _, _ = spec.partition("?")
+    name, _, _ = head.partition("://")
+    return name
 
 
 def gather(pieces: Iterable[Piece], chunk_bytes: int = _CHUNK_BYTES) -> Iterator[Chunk]:

@@ -240,7 +240,7 @@ def _batches(task: ScoringTask, todo: Todo) -> Iterator[Todo]:
         if not has_failed_on_all:
             sample_size = 0
         elif was_last_try:
-            raise _fails_on_every_text(task)
+            raise fails_on_every_text(task)
         else:
             order, sample_size = _sample_first(order)
 
@@ -263,7 +263,8 @@ def _sample_first(order: IntArray) -> tuple[IntArray, int]:
     return np.concatenate([sample, later]), len(sample)
 
 
-def _fails_on_every_text(task: ScoringTask) -> ModelFailure:
+def fails_on_every_text(task: ScoringTask) -> ModelFailure:
+    """The error for the user when a model has scored nothing at all."""
     reasons = "; ".join(task.view.complaints)
     return ModelFailure(
         f"model '{task.model.name}' fails on every text: {reasons}",

@@ -141,8 +141,13 @@ class RememberedScores:
         items: Sequence[Item],
         answers: FloatArray | Sequence[Reply],
         hashes: Keys | None = None,
+        *,
+        read: IntArray | None = None,
     ) -> None:
-        """Commit a batch of scores, or of replies to read them from; its items are found from now on."""
+        """Commit a batch of scores, or of replies to read them from; its items are found from now on.
+
+        `read` is how much of each item was read, (n,), where another process has asked the model.
+        """
         if hashes is None:
             hashes = self.digests(items)
         scores = np.zeros((len(items), 0))
@@ -157,7 +162,7 @@ class RememberedScores:
         batch = Batch(
             items=np.ascontiguousarray(hashes),
             scores=np.ascontiguousarray(scores, np.float64),
-            read=self._cut_at(items),
+            read=self._cut_at(items, read),
             replies=replies,
         )
         with self.store.transaction():
@@ -170,12 +175,13 @@ class RememberedScores:
         else:
             self._table.mark(items, rows)
 
-    def _cut_at(self, items: Sequence[Item]) -> NDArray[np.int32]:
+    def _cut_at(self, items: Sequence[Item], read: IntArray | None) -> NDArray[np.int32]:
         """Where the model cuts each item, (n,); `WHOLE` where it reads all of it."""
         if self._windowed is None:
             return np.full(len(items), WHOLE, np.int32)
 
-        read = self._windowed.read(items)
+        if read is None:
+            read = self._windowed.read(items)
         is_read_whole = read >= sizes_of(items)
         cut_at = np.where(is_read_whole, WHOLE, read)
         return cut_at.astype(np.int32)

@@ -12,7 +12,8 @@ from psycheck.symptoms.statements import Tags
 
 def tags_of(model: SymptomModel, sentences: Sequence[str]) -> Tags:
     """Relevance, status and subject of sentences, in one pass over the distinct ones."""
-    distinct = list(dict.fromkeys(sentences))
+    # Sorted: what shares a batch decides on the last digits, and the order of the file must not.
+    distinct = sorted(set(sentences))
     tags = patiently(lambda: model.tag(distinct), model.name)
     # Only to refuse what is not a score: the tags are used as they are.
     checked_scores(

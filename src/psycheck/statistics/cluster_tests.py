@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy import special, stats
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from psycheck.statistics.clusters import (
     BoolArray,
@@ -23,7 +24,8 @@ ENOUGH = 20  # draws as far as the data end it
 SHUFFLED = 2_000  # clusters; beyond, Student's t replaces shuffling
 _TIE = 1e-12
 
-Draw = Callable[[np.random.Generator], FloatArray]
+Draw = Callable[[int], FloatArray]
+"""A block of draws by its number: how far apart each is."""
 
 
 def paired_p(
@@ -67,15 +69,19 @@ def _signs_p(sums: FloatArray, seed: int) -> float:
         # Sums in another order differ by rounding: an equal one must count.
         return float(np.mean(distances >= reached - 1e-9))
     if len(sums) > SHUFFLED:
+        from scipy import stats
+
         return float(stats.ttest_1samp(sums, 0.0).pvalue)
 
-    def turned(random: np.random.Generator) -> FloatArray:
+    random = np.random.default_rng(seed)
+
+    def turned(block: int) -> FloatArray:
         size = SHUFFLES, len(sums)
         signs = random.choice((-1.0, 1.0), size)
         distances: FloatArray = np.abs(signs @ sums)
         return distances
 
-    return _share_as_far(turned, reached, seed)
+    return _share_as_far(turned, reached)
 
 
 def groups_p(
@@ -140,37 +146,49 @@ def _shuffled_p(
     seed: int,
 ) -> float:
     """How often shuffled groups of clusters are as many errors apart as the data, (clusters,) each."""
-    membership = is_first.astype(np.float64)
+    sums = _sums_of_clusters(tops, bottoms)
+    membership = is_first.astype(np.uint8)
 
-    def shuffled(random: np.random.Generator) -> FloatArray:
-        copies = np.tile(membership, (SHUFFLES, 1))
-        groups = random.permuted(copies, axis=1)
-        return _errors_apart(groups, tops, bottoms)
+    def apart(block: int) -> FloatArray:
+        groups = np.unpackbits(
+            _shuffled_groups(membership.tobytes(), seed, block),
+            axis=1,
+            count=len(membership),
+        )
+        return _errors_apart(groups, sums)
 
-    reached = float(_errors_apart(membership[None], tops, bottoms)[0])
-    return _share_as_far(shuffled, reached, seed)
+    reached = float(_errors_apart(membership[None], sums)[0])
+    return _share_as_far(apart, reached)
 
 
-def _errors_apart(
-    groups: FloatArray,
-    tops: FloatArray,
-    bottoms: FloatArray,
-) -> FloatArray:
+@lru_cache(maxsize=BLOCKS)
+def _shuffled_groups(membership: bytes, seed: int, block: int) -> NDArray[np.uint8]:
+    """A block of shuffled memberships, (draws, clusters / 8), one bit each.
+
+    Kept, because the same groups are compared by one feature after another, and drawing them is most of it.
+    """
+    random = np.random.default_rng((seed, block))
+    copies = np.tile(np.frombuffer(membership, np.uint8), (SHUFFLES, 1))
+    groups = random.permuted(copies, axis=1)
+    return np.packbits(groups, axis=1)
+
+
+def _sums_of_clusters(tops: FloatArray, bottoms: FloatArray) -> FloatArray:
+    """What is summed up over the clusters of a group, (clusters, 6): see `_rate_and_variance`."""
+    columns = (bottoms, tops, tops**2, tops * bottoms, bottoms**2, np.ones(len(tops)))
+    return np.column_stack(columns)
+
+
+def _errors_apart(groups: NDArray[np.uint8], sums: FloatArray) -> FloatArray:
     """The difference of two proportions over its error, (draws,), for memberships (draws, clusters)."""
-    common = float(tops.sum() / bottoms.sum())
+    total = sums.sum(axis=0)
+    common = float(total[1] / total[0])
     least = max(common * (1 - common), 0.0)
-    first_rate, first_variance = _rate_and_variance(
-        groups=groups,
-        tops=tops,
-        bottoms=bottoms,
-        least=least,
-    )
-    second_rate, second_variance = _rate_and_variance(
-        groups=1 - groups,
-        tops=tops,
-        bottoms=bottoms,
-        least=least,
-    )
+    # All sums of all draws in one product; what is not in the first group is in the second.
+    of_first = groups.astype(np.float64) @ sums
+    first_rate, first_variance = _rate_and_variance(of_first, least)
+    second_rate, second_variance = _rate_and_variance(total - of_first, least)
+
     gap = np.abs(first_rate - second_rate)
     error = np.sqrt(first_variance + second_variance)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -179,21 +197,12 @@ def _errors_apart(
     return np.where(gap < _TIE, 0.0, apart)
 
 
-def _rate_and_variance(
-    groups: FloatArray,
-    tops: FloatArray,
-    bottoms: FloatArray,
-    least: float,
-) -> tuple[FloatArray, FloatArray]:
+def _rate_and_variance(sums: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
     """The proportion in a group of clusters and its variance, (draws,) each; `least` is that of one text."""
-    totals = groups @ bottoms
-    rates = groups @ tops / totals
-    # Σ (top − rate · bottom)², multiplied out so that all draws are a few matrix products.
-    squares_of_tops = groups @ tops**2
-    products = groups @ (tops * bottoms)
-    squares_of_bottoms = groups @ bottoms**2
+    totals, tops, squares_of_tops, products, squares_of_bottoms, counts = sums.T
+    rates = tops / totals
+    # Σ (top − rate · bottom)², multiplied out so that all draws are one matrix product.
     squares = squares_of_tops - 2 * rates * products + rates**2 * squares_of_bottoms
-    counts = groups.sum(axis=1)
     correction = counts / np.maximum(counts - 1, 1)
     variances = squares * correction / totals**2
     # A small group without a case does not vary at all: at least as much as independent texts do.
@@ -268,14 +277,14 @@ def _student_p(
 def _share_as_far(
     draw: Draw,
     reached: float,
-    seed: int,
 ) -> float:
     """The share of draws as far as the data, drawn in blocks until enough are (Besag and Clifford 1991)."""
-    random = np.random.default_rng(seed)
     count = 0
     total = 0
-    while count < ENOUGH and total < BLOCKS * SHUFFLES:
-        distances = draw(random)
+    for block in range(BLOCKS):
+        distances = draw(block)
         count += int(np.sum(distances >= reached - _TIE))
         total += len(distances)
+        if count >= ENOUGH:
+            break
     return (1 + count) / (1 + total)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.statistics.cluster_tests import groups_p, paired_p
 from psycheck.statistics.clustered import Clusters, difference_interval, mean_interval
+from psycheck.statistics.distributions import fisher_p, wilcoxon_p
 from psycheck.statistics.intervals import (
     UNKNOWN,
     Interval,
@@ -86,7 +86,7 @@ def rate_difference(
     rate_a = Rate(count_a, n_a)
     rate_b = Rate(count_b, n_b)
     table = np.array([[count_a, n_a - count_a], [count_b, n_b - count_b]])
-    p = float(stats.fisher_exact(table).pvalue)
+    p = fisher_p(table)
     # Different texts: the errors of the two rates are independent.
     interval = _newcombe(rate_a, rate_b, phi=0.0)
     return Difference(
@@ -257,7 +257,7 @@ def _shift_p(moves: FloatArray, clusters: Clusters) -> float:
     # Wilcoxon's test is undefined where nothing moves.
     if not np.any(moves != 0):
         return 1.0
-    return float(stats.wilcoxon(moves).pvalue)
+    return wilcoxon_p(moves)
 
 
 def _newcombe(

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 Interval = tuple[float, float]
 UNKNOWN: Interval = (math.nan, math.nan)
@@ -57,7 +57,7 @@ def wilson(
 
 def _poisson_end(count: float, n: float) -> float:
     """The one-sided 95 % lower end of a rate of few cases, whose number is nearly Poisson's."""
-    quantile = float(stats.chi2.ppf(ALPHA, 2 * count))
+    quantile = float(2 * special.gammaincinv(count, ALPHA))
     return quantile / 2 / n
 
 
@@ -77,9 +77,9 @@ def exact(
     high = 1.0
     # The beta distribution is not defined where one side has no text; the end is the bound itself.
     if passed != 0:
-        low = float(stats.beta.ppf(tail, passed, failed + 1))
+        low = float(special.betaincinv(passed, failed + 1, tail))
     if passed != n:
-        high = float(stats.beta.ppf(1 - tail, passed + 1, failed))
+        high = float(special.betaincinv(passed + 1, failed, 1 - tail))
     return low, high
 
 
@@ -94,8 +94,8 @@ def median_interval(values: ArrayLike) -> Interval:
         return UNKNOWN
 
     # The k-th smallest and k-th largest enclose the median unless fewer than k values lie on one side.
-    k = int(stats.binom.ppf(TAIL, n, 0.5))
-    missed = 2 * float(stats.binom.cdf(k - 1, n, 0.5))
+    k = math.ceil(special.bdtrik(TAIL, n, 0.5))
+    missed = 2 * float(special.bdtr(k - 1, n, 0.5))
     if k < 1 or missed > ALPHA:
         return UNKNOWN
     low = ordered[k - 1]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from psycheck.statistics.classification import (
     BoolArray,
@@ -16,6 +16,7 @@ from psycheck.statistics.classification import (
 from psycheck.statistics.cluster_tests import EXACT_UP_TO, SHUFFLED, all_signs
 from psycheck.statistics.clustered import skewed_interval
 from psycheck.statistics.clusters import Clusters, spread_of
+from psycheck.statistics.distributions import normal_tail
 from psycheck.statistics.intervals import UNKNOWN, Interval
 
 DRAWS = 10_000
@@ -164,7 +165,7 @@ def _signs_p(losses: FloatArray) -> float:
     # Of many clusters the sum is normal, and the table of signs would be large.
     if len(losses) > SHUFFLED:
         error = math.sqrt(float(np.sum(losses**2)))
-        return float(stats.norm.sf(total / error))
+        return normal_tail(total / error)
 
     if len(losses) <= EXACT_UP_TO:
         sums = all_signs(len(losses)) @ losses

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, logit
-from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
 
 from psycheck.statistics.classification import (
     FloatArray,
@@ -51,6 +49,8 @@ def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
     Targets are drawn in towards the middle (Platt 1999, section 2.2), so that separable scores do not become
     certain: each text counts as both classes, with weights.
     """
+    from sklearn.linear_model import LogisticRegression
+
     is_usable = usable(firm(targets), scores)
     positive = gold(targets[is_usable])
     if not positive.any() or positive.all():
@@ -78,6 +78,8 @@ def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
 
 def fit_isotonic(targets: FloatArray, scores: FloatArray) -> Isotonic:
     """The isotonic map, targets and scores (n,); constant if dev has one class."""
+    from sklearn.isotonic import IsotonicRegression
+
     is_usable = usable(firm(targets), scores)
     regression = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
     positive = gold(targets[is_usable])

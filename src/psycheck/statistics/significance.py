@@ -8,10 +8,11 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.statistics.clusters import Clusters, variance
+from psycheck.statistics.distributions import normal_tail, student_tail
 from psycheck.statistics.intervals import UNKNOWN, Z95, Interval
 
 EXACT_BELOW = 25  # discordant pairs
@@ -81,9 +82,9 @@ def _discordance(only_first: int, only_second: int) -> tuple[float, float]:
     if discordant < EXACT_BELOW:
         smaller = float(min(only_first, only_second))
         # Twice one tail counts the middle twice where both numbers are equal.
-        return smaller, min(1.0, 2 * float(stats.binom.cdf(smaller, discordant, 0.5)))
+        return smaller, min(1.0, 2 * float(special.bdtr(smaller, discordant, 0.5)))
     statistic = max(abs(only_first - only_second) - 1, 0) ** 2 / discordant
-    return statistic, float(stats.chi2.sf(statistic, 1))
+    return statistic, float(special.chdtrc(1, statistic))
 
 
 def holm(pvalues: Sequence[float] | FloatArray) -> FloatArray:
@@ -132,6 +133,8 @@ def mann_whitney(a: ArrayLike, b: ArrayLike) -> MannWhitney:
     ties = first_counts + second_counts
     # The exact distribution of U is that of values without ties.
     if min(sizes) <= EXACT_UP_TO and ties.max() == 1:
+        from scipy import stats
+
         p = float(stats.mannwhitneyu(first, second, method="exact").pvalue)
     else:
         p = _normal_p(
@@ -155,6 +158,8 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Pearson:
     n = len(first)
     if n < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return Pearson(math.nan, math.nan, UNKNOWN)
+    from scipy import stats
+
     test = stats.pearsonr(first, second)
     r = float(test.statistic)
     # Fisher's z has the variance 1 / (n − 3): three pairs leave everything open.
@@ -195,11 +200,11 @@ def crossed_pearson(
     least = 1 / max(n - 3, 1)
     error = math.sqrt(max(variance(influence, clusters), least))
     freedom = min(repeated) - 1
-    half_width = float(stats.t.ppf(0.975, freedom)) * error
+    half_width = float(special.stdtrit(freedom, 0.975)) * error
     z = math.atanh(r)
     low = math.tanh(z - half_width)
     high = math.tanh(z + half_width)
-    p = 2 * float(stats.t.sf(abs(z) / error, freedom))
+    p = 2 * student_tail(abs(z) / error, freedom)
     return Pearson(r, p, (low, high))
 
 
@@ -228,6 +233,8 @@ def t_test(
     if spread == 0:
         return math.nan
 
+    from scipy import stats
+
     # Welch's test: groups of depressed and other writers rarely have equal variances.
     welch = partial(stats.ttest_ind, equal_var=False)
     compare = stats.ttest_rel if paired else welch
@@ -252,7 +259,7 @@ def _normal_p(
     tied = float(np.sum(ties**3 - ties)) / (total * (total - 1))
     variance_of_u = n * m / 12 * (total + 1 - tied)
     z = (abs(u - n * m / 2) - 0.5) / math.sqrt(variance_of_u)
-    return min(1.0, 2 * float(stats.norm.sf(z)))
+    return min(1.0, 2 * normal_tail(z))
 
 
 def _effect_interval(

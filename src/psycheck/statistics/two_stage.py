@@ -7,6 +7,7 @@ import numpy as np
 
 from psycheck.statistics.classification import BoolArray, FloatArray, firm, gold, usable
 
+_ABSTENTIONS = tuple(step / 20 for step in range(10))  # half-widths: 0 to 0.45
 _EQUAL = 1e-9  # distances of .2 and .8 from .5 differ by rounding alone
 
 
@@ -154,22 +155,55 @@ def cheapest_within_loss(curve: Sequence[CascadePoint], loss: float) -> CascadeP
     return min(good_enough, key=lambda point: point.asked)
 
 
-def expected_cost(
+def text_costs(
     targets: FloatArray,
     decided: FloatArray,
     asked: BoolArray,
     prices: Prices,
-) -> tuple[float, float]:
-    """The cost of all texts, and the share sent to a person: those that are not decided (NaN), all (n,).
+) -> FloatArray:
+    """The cost of each text, all (n,); where nothing is decided (NaN), a person decides.
 
-    A person costs what a person costs and errs not; a wrong decision costs its own price.
+    A person costs what a person costs and errs not; a wrong decision costs its own price. A text without a
+    target has no known error, so its cost is NaN.
     """
     abstained = np.isnan(decided)
-    is_usable = usable(firm(targets), decided)
-    is_wrong = is_usable & (decided != firm(targets).round())
-    cost_of_asking = prices.expensive * asked.sum()
-    cost_of_persons = prices.person * abstained.sum()
-    cost_of_errors = prices.error * is_wrong.sum()
-    cost = cost_of_asking + cost_of_persons + cost_of_errors
-    share_sent = float(abstained.mean()) if len(abstained) else 0.0
-    return float(cost), share_sent
+    sure_targets = firm(targets)
+    is_wrong = ~abstained & (decided != gold(targets))
+    costs = prices.expensive * asked + prices.person * abstained + prices.error * is_wrong
+    return np.where(np.isnan(sure_targets), np.nan, costs)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A band, and the scores around the threshold that are left to a person; `cost` is that of one text."""
+
+    point: CascadePoint
+    abstain: float
+    cost: float
+
+
+def cheapest_policy(
+    targets: FloatArray,
+    cheap: FloatArray,
+    expensive: FloatArray,
+    curve: Sequence[CascadePoint],
+    prices: Prices,
+    threshold: float = 0.5,
+) -> Policy:
+    """The band of a curve, and the final scores left to a person, whose texts cost least; scores (n,).
+
+    Final scores nearer to the threshold than `abstain` are left to a person. Of equal costs the fewest calls
+    win, then the fewest persons.
+    """
+    distance = np.abs(cheap - threshold)
+    policies = []
+    for point in curve:
+        asked = distance < point.half_width
+        answered = asked & ~np.isnan(expensive)
+        final = np.where(answered, expensive, cheap)
+        for abstain in _ABSTENTIONS:
+            is_left = np.abs(final - threshold) < abstain - _EQUAL
+            decided = np.where(is_left, np.nan, final >= threshold)
+            cost = float(np.nanmean(text_costs(targets, decided, asked, prices)))
+            policies.append(Policy(point=point, abstain=abstain, cost=cost))
+    return min(policies, key=lambda policy: (policy.cost, policy.point.asked, policy.abstain))

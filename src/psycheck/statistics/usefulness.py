@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import special
 
 from psycheck.statistics.classification import BoolArray, FloatArray, auc_influence, gold, usable
 from psycheck.statistics.clustered import (
@@ -21,6 +21,7 @@ from psycheck.statistics.clustered import (
     ratio_interval,
 )
 from psycheck.statistics.clusters import spread_of
+from psycheck.statistics.distributions import fisher_p
 from psycheck.statistics.intervals import UNKNOWN, Interval
 from psycheck.statistics.label_intervals import equal_class_weights, rarer_class
 from psycheck.statistics.significance import mann_whitney
@@ -229,7 +230,7 @@ def balanced_accuracy_against_chance(
         misses = int(positive.sum()) - hits
         correct_rejections = int((~positive).sum()) - false_alarms
         table = np.array([[hits, misses], [false_alarms, correct_rejections]])
-        p = float(stats.fisher_exact(table).pvalue)
+        p = fisher_p(table)
     else:
         # Of decisions in place of scores the AUC is the balanced accuracy.
         influence = auc_influence(positive, called.astype(np.float64))[1]

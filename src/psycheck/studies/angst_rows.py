@@ -7,11 +7,21 @@ import numpy as np
 
 from psycheck import Corpus, Finding, LabelAnswers, Performance, measured, outcome_lengths, shared_labels
 from psycheck.core.audit import Scores
-from psycheck.report.studies.angst_tables import BINARY, COMBINATION, CONTROL, LABEL, MULTI, PROMPTS, TOGETHER
+from psycheck.report.studies.angst_tables import (
+    BINARY,
+    COMBINATION,
+    CONTROL,
+    GIVEN,
+    LABEL,
+    MULTI,
+    TOGETHER,
+    TRAINED,
+)
 from psycheck.statistics import classification as measure
 from psycheck.statistics.classification import FloatArray
 from psycheck.statistics.clustered import Clusters, ratio_interval
 from psycheck.statistics.intervals import UNKNOWN
+from psycheck.statistics.label_intervals import classification_intervals
 from psycheck.statistics.multilabel import combinations
 
 # The measures of an audit that the tables of the paper have.
@@ -137,7 +147,7 @@ def _class_figures(
 ) -> Iterator[Finding]:
     """Precision, recall and F1 of one class against all other texts, targets and decisions (n,)."""
     table = measure.confusion(targets, decided)
-    intervals = measure.classification_intervals(targets, decided, clusters)
+    intervals = classification_intervals(targets, decided, clusters)
     counts = {
         "annotated": table.positive,
         "predicted": table.tp + table.fp,
@@ -214,14 +224,19 @@ def _compared_models(rows: Sequence[JudgedModel], label: str) -> tuple[JudgedMod
     """The two models whose errors on a label are compared, or None if only one decides it."""
     # Table 16 compares single models: the first seed stands for the others.
     able = [row for row in rows if label in row.labels and row.seed == 0]
-    # Models that are not prompted come first.
-    able.sort(key=lambda row: row.kind in PROMPTS)
+    # Models that are not prompted come first; a rating scale is asked of an LLM, too.
+    able.sort(key=_is_prompted)
     rivals = [row for row in able if row.name != able[0].name]
     if not rivals:
         return None
-    prompted = [row for row in rivals if row.kind in PROMPTS]
+    prompted = [row for row in rivals if _is_prompted(row)]
     rival = (prompted or rivals)[0]
     return able[0], rival
+
+
+def _is_prompted(row: JudgedModel) -> bool:
+    """Whether the model is an LLM, asked for labels or for the items of a rating scale."""
+    return row.kind not in (TRAINED, GIVEN)
 
 
 def seed_numbers(names: Sequence[tuple[str, ...]]) -> list[int]:

@@ -26,6 +26,8 @@ from psycheck import (
     open_model,
     run_environment,
     save_run,
+    search_recipe,
+    search_space,
     shared_labels,
     training_folder,
     writes_run,
@@ -69,6 +71,7 @@ class _Training:
     folder: Path
     labels: Sequence[str]
     seeds: int
+    trials: int
     progress: Progress
     say: Say
 
@@ -93,6 +96,7 @@ def study_angst(
     tasks: Sequence[str] = TASKS,
     labels: Sequence[str] = LABELS,
     seeds: int = 3,
+    trials: int = 0,
     store: str | Path | None = None,
     limits: Limits = NO_LIMITS,
     progress: Progress = silent,
@@ -100,12 +104,13 @@ def study_angst(
 ) -> Run:
     """Measure models on the test split of the first corpus, and how far the other corpora are from it.
 
-    `models` are specs or models; those of the same name are the seeds of one model. `recipes` are trained by
-    the study on the train split of `train_on` (default: the first corpus), with every seed if they are
-    fine-tuned: once for each label alone ("binary") and once for all labels ("multi-label"). Without a test
-    split all texts are tested, unless the models are trained on the same corpus. `limits` hold for all models
-    together. The folder gets `study.md` and `report.html`, each table next to the published one. Finished
-    trainings and scores are reused.
+    `models` are specs or models; those of the same name are the seeds of one model. `recipes`, each that of
+    its start (`study_recipe`), are trained by the study on the train split of `train_on` (default: the first
+    corpus), with every seed if they are fine-tuned: once for each label alone ("binary") and once for all
+    labels ("multi-label"). With `trials` learning rate and batch size are searched first, within the ranges
+    of A.3. Without a test split all texts are tested, unless the models are trained on the same corpus.
+    `limits` hold for all models together. The folder gets `study.md` and `report.html`, each table next to
+    the published one. Finished trainings and scores are reused.
     """
     opened = [open_corpus(corpus) for corpus in corpora]
     opened_source = open_corpus(train_on) if train_on is not None else None
@@ -121,6 +126,7 @@ def study_angst(
         folder=folder,
         labels=labels,
         seeds=seeds,
+        trials=trials,
         progress=progress,
         say=say,
     )
@@ -147,6 +153,7 @@ def study_angst(
             "trained_on": source.name if recipes else None,
             "recipes": [recipe.as_dict() for recipe in recipes],
             "seeds": seeds,
+            "trials": trials,
             "tasks": list(tasks),
         },
         environment=run_environment(
@@ -294,8 +301,30 @@ def _train_recipes(
         seeds = training.seeds if recipe.kind == "hf" else 1
         for task in tasks:
             for learned_labels in label_sets[task]:
-                for seeded_recipe in recipe.with_seeds(seeds):
+                searched = _searched(training, recipe.with_(labels=list(learned_labels)))
+                for seeded_recipe in searched.with_seeds(seeds):
                     yield _train_one(training, seeded_recipe, learned_labels)
+
+
+def _searched(training: _Training, recipe: Recipe) -> Recipe:
+    """The recipe with the learning rate and the batch size that are best on dev, if it is to search."""
+    if not training.trials or recipe.kind != "hf":
+        return recipe
+    title = f"{recipe.short_name}, {' + '.join(recipe.labels)}"
+
+    def trial_done(done: int, total: int) -> None:
+        training.say(f"{title}: {done} of {total} trials of the search")
+
+    name = f"{training.source.name}-{'-'.join(recipe.labels)}-{recipe.short_name}"
+    trained = search_recipe(
+        training.source,
+        recipe,
+        training.folder / "search" / name,
+        trials=training.trials,
+        space=search_space("angst"),
+        progress=trial_done,
+    )
+    return trained.recipe
 
 
 def _train_one(training: _Training, recipe: Recipe, labels: tuple[str, ...]) -> _Candidate:

@@ -3,9 +3,10 @@
 A study is imported when it is run, so that the help of the others stays quick.
 """
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -13,6 +14,8 @@ from psycheck.commands import options as opt
 from psycheck.commands.console import ProgressLine
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from psycheck.corpora.columns import Columns
     from psycheck.training.recipe import Recipe
 
@@ -32,28 +35,31 @@ def deck_cli(
     corpora: list[str],
     out: Path = OUT,
     starts: list[str] | None = None,
-    preset: str = "fast",
-    seeds: int = 1,
+    preset: str | None = None,
+    seeds: int | None = None,
+    trials: int | None = None,
     epochs: float | None = None,
     max_length: int | None = None,
-    texts: int = 40,
+    texts: int | None = None,
+    small: bool = False,
     retrain: bool = True,
     store: str | None = None,
 ) -> None:
     """DECK: train on each corpus, test on all of them, try the checks, retrain on those that fail."""
     from psycheck.corpora.opening import corpus_plans
     from psycheck.report.studies.deck_tables import deck_tables
+    from psycheck.studies.deck_design import SMALL, Size
     from psycheck.studies.deck_study import study_deck
 
-    recipe = _recipe(preset, epochs, max_length)
-    starts = starts or [recipe.start]
+    chosen = {"seeds": seeds, "trials": trials, "texts": texts}
+    size = replace(SMALL if small else Size(), **_set(chosen))
+    changes = {"epochs": epochs, "max_length": max_length}
     with ProgressLine() as line:
         run = study_deck(
             corpus_plans(corpora, columns),
-            [recipe.with_(start=start) for start in starts],
+            _study_recipes("deck", starts or ["minilm"], preset, changes),
             out=out,
-            seeds=seeds,
-            texts=texts,
+            size=size,
             retrain=retrain,
             store=store,
             progress=line,
@@ -69,7 +75,8 @@ def gender_cli(
     columns: "Columns",
     corpus: str,
     out: Path = OUT,
-    encoder: str = "minilm",
+    group: str | None = None,
+    encoders: list[str] | None = None,
     learners: list[str] | None = None,
     starts: list[str] | None = None,
     preset: str = "fast",
@@ -92,7 +99,8 @@ def gender_cli(
 
     if not starts:
         opt.refuse(ctx, ("preset", "epochs", "max_length"), "study gender without --start", "with --start")
-    if encoder == "tfidf" and direct_bias:
+    encoders = encoders or ["minilm"]
+    if encoders == ["tfidf"] and direct_bias:
         opt.refuse(
             ctx,
             ("direct_bias",),
@@ -102,9 +110,10 @@ def gender_cli(
     recipe = _recipe(preset, epochs, max_length)
     with ProgressLine() as line:
         run = study_gender(
-            corpus_plan(corpus, columns),
+            corpus_plan(corpus, replace(columns, groups=(group,) if group else ())),
             out=out,
-            encoder=encoder,
+            record=group,
+            encoder=encoders,
             names=learners,
             recipes=[recipe.with_(start=start) for start in starts or []],
             scope=scope_of(swap or (), swap_person or "all"),
@@ -130,8 +139,9 @@ def angst_cli(
     models: list[str] | None = None,
     starts: list[str] | None = None,
     train_on: str | None = None,
-    preset: str = "angst",
+    preset: str | None = None,
     seeds: int = 3,
+    trials: int = 0,
     epochs: float | None = None,
     max_length: int | None = None,
     dev_share: float | None = None,
@@ -145,15 +155,27 @@ def angst_cli(
     from psycheck.studies.angst_study import TASKS, study_angst
 
     if not starts:
-        options_of_training = ("preset", "epochs", "max_length", "dev_share", "seeds", "tasks", "train_on")
+        options_of_training = (
+            "preset",
+            "epochs",
+            "max_length",
+            "dev_share",
+            "seeds",
+            "trials",
+            "tasks",
+            "train_on",
+        )
         opt.refuse(ctx, options_of_training, "study angst without --start", "with --start")
-    recipe = _recipe(preset, epochs, max_length, dev_share=dev_share)
+    # Table 8 compares words alone: the other corpora need no labels.
+    tested, *compared = corpora
+    changes = {"epochs": epochs, "max_length": max_length, "dev_share": dev_share}
     with ProgressLine() as line:
         run = study_angst(
-            corpus_plans(corpora, columns),
+            [corpus_plan(tested, columns), *corpus_plans(compared, replace(columns, labels=()))],
             models or (),
-            [recipe.with_(start=start) for start in starts or ()],
+            _study_recipes("angst", starts or (), preset, changes),
             out=out,
+            trials=trials,
             train_on=corpus_plan(train_on, columns) if train_on else None,
             tasks=tasks or TASKS,
             seeds=seeds,
@@ -177,6 +199,7 @@ def psysym_cli(
     epochs: float | None = None,
     encoder: str = "minilm",
     graph: Path | None = None,
+    dictionaries: list[str] | None = None,
     store: str | None = None,
 ) -> None:
     """PsySym: symptoms in sentences, conditions in histories; Tables 2, 5, 9 and 10, sections 5.2–5.3."""
@@ -197,6 +220,7 @@ def psysym_cli(
             seeds=seeds,
             encoder=encoder,
             graph=graph,
+            dictionaries=dictionaries or (),
             store=store,
             progress=line,
             say=TO_STDERR,
@@ -231,12 +255,34 @@ def _print(tables: str, out: Path) -> None:
     typer.echo(f"{tables}\nreport: {out / 'report.html'}")
 
 
-def _recipe(
-    preset: str, epochs: float | None, max_length: int | None, *, dev_share: float | None = None
-) -> "Recipe":
+def _recipe(preset: str, epochs: float | None, max_length: int | None) -> "Recipe":
     """A shipped recipe for depression, with the options that were set."""
     from psycheck.training.recipe import preset as recipe_named
 
-    changes = {"epochs": epochs, "max_length": max_length, "dev_share": dev_share}
-    overrides = {name: value for name, value in changes.items() if value is not None}
-    return recipe_named(preset, labels=("depression",), **overrides)
+    changes = {"epochs": epochs, "max_length": max_length}
+    return recipe_named(preset, labels=("depression",), **_set(changes))
+
+
+def _study_recipes(
+    study: str, starts: "Sequence[str]", preset: str | None, changes: "Mapping[str, object]"
+) -> "list[Recipe]":
+    """A recipe per start, with the options that were set: that of its architecture, or the preset."""
+    from psycheck.training.recipe import preset as recipe_named
+    from psycheck.training.recipe import study_recipe, unused
+
+    recipes = []
+    for start in starts:
+        if preset is None:
+            recipe = study_recipe(study, start, labels=("depression",))
+        else:
+            recipe = recipe_named(preset, labels=("depression",), start=start)
+        # Of several starts, a baseline has no use for the epochs of the others.
+        without_effect = unused(recipe)
+        kept = {name: value for name, value in _set(changes).items() if name not in without_effect}
+        recipes.append(recipe.with_(**kept))
+    return recipes
+
+
+def _set(options: "Mapping[str, object]") -> "dict[str, Any]":
+    """The options that the user gave."""
+    return {name: value for name, value in options.items() if value is not None}

@@ -1,12 +1,11 @@
 """The whole design of DECK on the user's corpora: train × model × test, checks, retraining, tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from psycheck import (
     ArmResult,
-    Behaviour,
     Corpus,
     CorpusLike,
     Experiment,
@@ -16,36 +15,45 @@ from psycheck import (
     Retraining,
     Run,
     Suite,
+    best_arm,
     compare_arms,
     compare_plain_models,
     describe_inputs,
-    judge_checks,
     open_corpus,
     pass_rates_across_corpora,
     plan_experiment,
     read_suite,
     run_environment,
     save_run,
+    search_recipe,
     train_arms,
     writes_run,
 )
 from psycheck.core.errors import BadInput
 from psycheck.core.progress import Progress, Say, quiet, silent
+from psycheck.studies.deck_checks import TriedChecks, correlations, try_checks
+from psycheck.studies.deck_design import Size, left_out
+from psycheck.studies.deck_figures import table_figures
 
 AUDIT = "study"
-PASS_RATES = ("pass_rate", "pass_rate_mean")
-# How many texts each check is tried on: a pass rate near one half is then known to about ± 16 points.
-TRIED_TEXTS = 40
+PUBLISHED = Size()
+# On how many texts of dev the checks to learn from are chosen.
+CHOOSING_TEXTS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class _OneCorpus:
-    """One recipe trained on one corpus: its arms, and what was found."""
+    """One start trained on one corpus: its recipe after the search, its arms, and what was found.
+
+    `best` is the plain model that is best on dev; the checks were tried on it.
+    """
 
     experiment: Experiment
+    recipe: Recipe
     arms: list[ArmResult]
+    best: ArmResult
     findings: list[Finding]
-    pass_rates: list[Finding]
+    tried: TriedChecks
 
 
 @writes_run("corpora", "suite")
@@ -54,50 +62,50 @@ def study_deck(
     recipes: Sequence[Recipe],
     *,
     out: str | Path,
-    seeds: int = 1,
-    texts: int = TRIED_TEXTS,
+    size: Size = PUBLISHED,
     suite: str = "deck",
     retrain: bool = True,
     store: str | Path | None = None,
     progress: Progress = silent,
     say: Say = quiet,
 ) -> Run:
-    """Train every recipe on every corpus with every seed, and measure each on the test split of all corpora.
+    """Search and train every recipe on every corpus with every seed, and measure each on all test splits.
 
-    As in the paper, the sentences of checks below the DIR mean are appended to all agreeing texts (section
-    6.3) and the models are trained again, unless `retrain` is off. Checks are tried on `texts` texts: those
-    of dev to choose by, those of test for the tables, with one sentence per text as the paper's counts
-    suggest. The folder gets `study.md`, each table next to the published one. Finished trainings and scores
+    As in the paper, the hyperparameters of what is fine-tuned are searched on every corpus (section 4.1),
+    checks are tried on the seed that is best on dev, and the sentences of checks below the DIR mean are
+    appended to all agreeing texts before the models are trained again (section 6.3), unless `retrain` is off.
+    Each recipe should be that of its start (`study_recipe`). `size` is the published one: six seeds, ten
+    trials, and as many texts that a pass rate is known to 10 points; what a smaller run leaves out is among
+    its notes. The folder gets `study.md`, each table next to the published one. Finished trainings and scores
     are reused.
     """
     opened = [open_corpus(corpus) for corpus in corpora]
     _refuse_too_few(opened, recipes)
-    recipes_by_name = {recipe.short_name: recipe.with_seeds(seeds) for recipe in recipes}
     all_checks = read_suite(suite)
     folder = Path(out)
 
     done: dict[str, _OneCorpus] = {}
-    for name, seeded_recipes in recipes_by_name.items():
+    for recipe in recipes:
         for corpus in opened:
             # Every model is also tested on the corpora that it was not trained on.
             foreign_corpora = [foreign for foreign in opened if foreign.name != corpus.name]
             experiment = plan_experiment(
                 corpus,
                 foreign_corpora,
-                seeded_recipes[0],
+                recipe,
                 [all_checks],
                 folder,
                 audit=AUDIT,
-                texts=texts,
+                texts=min(size.texts, CHOOSING_TEXTS),
                 store=Path(store) if store else None,
                 progress=progress,
                 say=say,
             )
-            done[f"{corpus.name}, {name}"] = _study_one_corpus(
+            done[f"{corpus.name}, {recipe.short_name}"] = _study_one_corpus(
                 experiment,
-                seeded_recipes,
+                recipe,
                 all_checks,
-                texts=texts,
+                size,
                 retrain=retrain,
             )
 
@@ -106,18 +114,25 @@ def study_deck(
     last_experiment = list(done.values())[-1].experiment
     plan = {
         "verb": "study deck",
-        "models": [{"name": name, "labels": [last_experiment.label]} for name in recipes_by_name],
+        "models": [{"name": recipe.short_name, "labels": [last_experiment.label]} for recipe in recipes],
         **describe_inputs(opened, [all_checks]),
         "threshold": 0.5,
         "recipes": [recipe.as_dict() for recipe in recipes],
-        "seeds": seeds,
+        "searched": {name: result.recipe.as_dict() for name, result in done.items()},
+        "seeds": size.seeds,
+        "trials": size.trials,
+        "texts": size.texts,
+        "best_seeds": {name: result.best.seed for name, result in done.items()},
         "chosen": {name: _checks_by_seed(result.arms) for name, result in done.items()},
     }
     run = Run(
         plan=plan,
         environment=run_environment([arm.model for arm in arms], opened, [all_checks]),
         findings=Findings(_all_findings(done)),
-        notes=_notes(last_experiment.tests, arms),
+        notes=(
+            *left_out(size, recipes, last_experiment.tests, retrain=retrain),
+            *_notes(last_experiment.tests, arms),
+        ),
         folder=folder,
     )
     return save_run(run, folder)
@@ -148,13 +163,14 @@ def _refuse_too_few(corpora: Sequence[Corpus], recipes: Sequence[Recipe]) -> Non
 
 def _study_one_corpus(
     experiment: Experiment,
-    recipes: Sequence[Recipe],
+    recipe: Recipe,
     all_checks: Suite,
+    size: Size,
     *,
-    texts: int,
     retrain: bool,
 ) -> _OneCorpus:
-    """Train all arms of all seeds, and try every check with the first plain model (Table 2)."""
+    """Search, train all arms of all seeds, and try every check on the best plain model (Table 2)."""
+    searched, finished = _searched(experiment, recipe, size.trials)
     # The paper's way to learn from failed checks.
     retraining = Retraining(
         suite=all_checks.name,
@@ -165,29 +181,34 @@ def _study_one_corpus(
         control=False,
     )
     arms: list[ArmResult] = []
-    for recipe in recipes:
-        arms += train_arms(experiment, recipe, retraining if retrain else None)
+    for seeded_recipe in searched.with_seeds(size.seeds):
+        # The search has trained the first seed already.
+        folder = finished if seeded_recipe.seed == searched.seed else None
+        arms += train_arms(experiment, seeded_recipe, retraining if retrain else None, folder)
 
-    own_test = experiment.tests[0].sample(texts)
-    (judgement,) = judge_checks(
-        arms[0].model,
-        own_test,
-        [Behaviour(all_checks, variants="one")],
-        experiment.store,
-        experiment.progress,
-    )
-    pass_rates = []
-    for finding in judgement.findings:
-        if finding.measure in PASS_RATES:
-            where = {**finding.where, "model": recipes[0].short_name}
-            pass_rates.append(replace(finding, where=where, examples=()))
-
+    best = best_arm(arms, searched.criterion)
     return _OneCorpus(
         experiment=experiment,
+        recipe=searched,
         arms=arms,
-        findings=compare_arms(arms, experiment.probe),
-        pass_rates=pass_rates,
+        best=best,
+        findings=[*compare_arms(arms, experiment.probe), *table_figures(arms)],
+        tried=try_checks(experiment, best, all_checks, model=recipe.short_name, texts=size.texts),
     )
+
+
+def _searched(experiment: Experiment, recipe: Recipe, trials: int) -> tuple[Recipe, Path | None]:
+    """The recipe with the hyperparameters that are best on dev, and the model that the search trained."""
+    if not trials or recipe.kind != "hf":
+        return recipe, None
+    name = f"{experiment.corpus.name}, {recipe.short_name}"
+
+    def trial_done(done: int, total: int) -> None:
+        experiment.say(f"{name}: {done} of {total} trials of the search")
+
+    folder = experiment.out / "search" / f"{experiment.corpus.name}-{recipe.short_name}"
+    trained = search_recipe(experiment.corpus, recipe, folder, trials=trials, progress=trial_done)
+    return trained.recipe, trained.folder
 
 
 def _all_arms(done: Mapping[str, _OneCorpus]) -> list[ArmResult]:
@@ -205,14 +226,20 @@ def _checks_by_seed(arms: Sequence[ArmResult]) -> dict[str, list[str]]:
 def _all_findings(done: Mapping[str, _OneCorpus]) -> list[Finding]:
     findings: list[Finding] = []
     pass_rates: list[Finding] = []
+    of_checks: list[Finding] = []
     for result in done.values():
         findings += result.findings
-        pass_rates += result.pass_rates
+        pass_rates += result.tried.rates
+        of_checks += [*result.tried.every_text, *result.tried.lengths]
+
+    best = [(result.recipe.short_name, result.best) for result in done.values()]
     return [
         *findings,
         *compare_plain_models(_all_arms(done)),
         *pass_rates,
+        *of_checks,
         *pass_rates_across_corpora(pass_rates),
+        *correlations(best, [result.tried for result in done.values()]),
     ]
 
 

@@ -17,12 +17,14 @@ import numpy as np
 from psycheck import (
     Corpus,
     Encoder,
+    LearnerGrid,
     Model,
     Recipe,
     compute_once,
     encode_texts,
     open_model,
     score_label,
+    search_learner,
     train_model,
     training_folder,
 )
@@ -33,13 +35,15 @@ from psycheck.core.progress import Progress, Say
 from psycheck.report.studies.gender_tables import EXPERIMENTS
 from psycheck.statistics.classification import BoolArray
 from psycheck.studies.gender_draws import Training
-from psycheck.studies.gender_grids import Features, Grid, search
 from psycheck.studies.gender_rows import OWN, Decided
 
 Pair = tuple[str, str]
+# Vectors (n, d), or the texts themselves for TF–IDF.
+Features = FloatArray | Sequence[str]
 # Raised when the same texts would be classified otherwise, or when more is remembered.
 FORMAT = "2"
 TFIDF = "tfidf"
+TFIDF_TITLE = "TF–IDF"
 # Vectors of one text differ in the last bits when it is padded to another length.
 SAME = 1e-6
 
@@ -68,7 +72,7 @@ class Setting:
     @property
     def vectors_name(self) -> str:
         """What the learners learn from."""
-        return self.encoder.name if self.encoder else "TF–IDF"
+        return self.encoder.name if self.encoder else TFIDF_TITLE
 
     def features(self, texts: Sequence[str]) -> Features:
         """What a learner gets: vectors, or the texts themselves for TF–IDF."""
@@ -122,7 +126,7 @@ def encoded(
     return dict(zip(distinct, vectors, strict=True)), notes
 
 
-def search_learners(setting: Setting, grids: Iterable[Grid], training: Training) -> Iterator[Decided]:
+def search_learners(setting: Setting, grids: Iterable[LearnerGrid], training: Training) -> Iterator[Decided]:
     """Search each grid for each experiment, and classify both wordings of every test text."""
     female_features = setting.features(training.as_female)
     male_features = setting.features(training.as_male)
@@ -168,7 +172,7 @@ def _reasons_where(same: BoolArray, encoder: Encoder, pairs: Sequence[Pair], sto
 
 def _searched(
     setting: Setting,
-    grid: Grid,
+    grid: LearnerGrid,
     training: Training,
     experiment: str,
     sides: tuple[Features, Features],
@@ -178,7 +182,7 @@ def _searched(
 
     def search_and_decide() -> FloatArray:
         """The point, its score and convergence, then both decisions and sameness of each pair, (3 + 3n,)."""
-        result = search(grid, setting.features(texts), marks, folds, seed=training.seed)
+        result = search_learner(grid, setting.features(texts), marks, folds, seed=training.seed)
         as_female, as_male = (result.decide(side) for side in sides)
 
         # What a fitted learner learned from: the vectors as they are, or TF–IDF of its training.
@@ -203,7 +207,7 @@ def _searched(
     )
 
 
-def _search_key(setting: Setting, grid: Grid, training: Training, experiment: str) -> bytes:
+def _search_key(setting: Setting, grid: LearnerGrid, training: Training, experiment: str) -> bytes:
     """A hash of everything that decides the result of a search."""
     texts, marks, folds = training.of(experiment)
     design = [FORMAT, grid.estimator, grid.fixed, grid.tuned, marks.tolist(), folds.tolist(), training.seed]

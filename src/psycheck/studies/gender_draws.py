@@ -5,12 +5,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from psycheck import learner_folds
 from psycheck.core.errors import BadInput
 from psycheck.report.studies.gender_tables import AUGMENTED, NEUTRAL, ORIGINAL, SWAPPED
 from psycheck.statistics.classification import BoolArray, IntArray
-from psycheck.studies.gender_grids import FOLDS, Folds, cut_folds
 from psycheck.studies.gender_texts import CELLS, Gendered
 
+# The paper searches by 3 folds.
+FOLDS = 3
 Balance = Literal["both", "class", "none"]
 # The classes of the cells, in their order.
 CLASSES = ("positive", "negative")
@@ -40,11 +42,11 @@ class Training:
     texts: Gendered
     cut: Cut
     seed: int
-    folds: Folds
+    folds: IntArray
     as_female: list[str]
     as_male: list[str]
 
-    def of(self, experiment: str) -> tuple[list[str], BoolArray, Folds]:
+    def of(self, experiment: str) -> tuple[list[str], BoolArray, IntArray]:
         """The texts of an experiment, their marks and their folds (gender bias, section 2.2)."""
         rows = self.cut.train
         wordings = {
@@ -89,6 +91,8 @@ def cut(texts: Gendered, *, balance: Balance = "both", each: int | None = None, 
     test_rows = np.flatnonzero(is_test) if is_test.any() else remaining_rows
     # A learner that has read an author before would do too well on the author's other texts.
     train_owners = {texts.owners[row] for row in train}
+    # Without a gendered word both wordings are the same text.
+    test_rows = test_rows[texts.paired[test_rows]]
     test = np.array([row for row in test_rows if texts.owners[row] not in train_owners], np.intp)
 
     positive = int(texts.marks[test].sum())
@@ -226,7 +230,7 @@ def training_of(texts: Gendered, cut: Cut, seed: int) -> Training:
     if len(set(owners)) >= FOLDS:
         # Stratified by class and gender, so that a fold is as balanced as the whole.
         cells = texts.cells[cut.train].astype(np.int64)
-        folds = cut_folds(cells, owners, seed=seed)
+        folds = learner_folds(cells, owners, seed=seed)
         if _both_classes_everywhere(texts.marks[cut.train], folds):
             as_female, as_male = texts.wordings(cut.test)
             return Training(
@@ -244,7 +248,7 @@ def training_of(texts: Gendered, cut: Cut, seed: int) -> Training:
     )
 
 
-def _both_classes_everywhere(marks: BoolArray, folds: Folds) -> bool:
+def _both_classes_everywhere(marks: BoolArray, folds: IntArray) -> bool:
     """True if each fold, and all others without it, have texts of both classes."""
     for number in range(FOLDS):
         for side in (marks[folds == number], marks[folds != number]):

@@ -55,8 +55,8 @@ class Decided:
 
     @property
     def name(self) -> str:
-        """The learner, the experiment and the seed."""
-        return f"{self.learner}, {self.experiment}, seed {self.seed}"
+        """The learner, its vectors, the experiment and the seed."""
+        return f"{self.learner}, {self.encoder}, {self.experiment}, seed {self.seed}"
 
     @property
     def flipped(self) -> BoolArray:

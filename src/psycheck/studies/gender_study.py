@@ -11,11 +11,14 @@ from psycheck import (
     Encoder,
     Finding,
     Findings,
+    LearnerGrid,
     PsycheckError,
     Recipe,
     Run,
     encoder_bias,
     holm_families,
+    learner_grid,
+    learner_names,
     open_corpus,
     open_encoder,
     open_run,
@@ -28,6 +31,7 @@ from psycheck.core.progress import Progress, Say, quiet, silent
 from psycheck.report.studies.gender_tables import ORIGINAL, paper_notes
 from psycheck.studies.gender_classifiers import (
     TFIDF,
+    TFIDF_TITLE,
     Setting,
     encoded,
     finetune,
@@ -35,15 +39,16 @@ from psycheck.studies.gender_classifiers import (
     title_of,
 )
 from psycheck.studies.gender_draws import Balance, Cut, Training, cut, fewer, training_of
-from psycheck.studies.gender_grids import Grid, grid, learners
 from psycheck.studies.gender_rows import AUDIT, Decided, changes, figures, pair_rows, unseen_notes
 from psycheck.studies.gender_texts import Gendered, How, gendered_texts, label_of
+from psycheck.studies.gender_transfer import transfer_findings
 from psycheck.text.gender.edits import Scope
 
+EncoderLike = str | Path | Encoder
 PRONOUNS = Scope()
 # The p-values that are adjusted by Holm, seed by seed.
 P_VALUES = ("mcnemar_p", "fnr_mcnemar_p", "flip_rate_change_p")
-DIRECT_BIAS = ("direct_bias", "direct_bias_p")
+DIRECT_BIAS = ("direct_bias", "direct_bias_p", "signed_mean")
 
 
 @writes_run("corpus", "encoder")
@@ -51,10 +56,11 @@ def study_gender(
     corpus: CorpusLike,
     *,
     out: str | Path,
-    encoder: str | Path | Encoder = "minilm",
+    encoder: EncoderLike | Sequence[EncoderLike] = "minilm",
     names: Sequence[str] | None = None,
     recipes: Sequence[Recipe] = (),
     label: str | None = None,
+    record: str | None = None,
     scope: Scope = PRONOUNS,
     how: How = "they",
     balance: Balance = "both",
@@ -67,29 +73,35 @@ def study_gender(
 ) -> Run:
     """Train on original, swapped, neutralised and augmented texts, and classify every test text twice.
 
-    `names` are the learners of the grids (default: all), on the vectors of `encoder`; "tfidf" stands for
-    TF–IDF of words, which knows nothing but the training texts. `recipes` are further models to fine-tune.
-    `scope` chooses the words to swap, `how` the wording of neutral texts; `balance` and `each` how training
-    texts are drawn, once per seed; `pairs` limits the test; `direct_bias` also measures that of the encoder.
-    The folder gets `study.md`, each table next to the published one, and `pairs.parquet`, every decision by
-    id. Vectors and decisions are kept in it: call again after an interruption to resume.
+    `names` are the learners of the grids (default: all), on the vectors of `encoder`, or of each of several;
+    "tfidf" stands for TF–IDF of words, which knows nothing but the training texts. `recipes` are further
+    models to fine-tune. `record` names the group of the corpus that says whom a text is about; without it
+    the words do. `scope` chooses the words to swap, `how` the wording of neutral texts; `balance` and `each`
+    how training texts are drawn, once per seed; `pairs` limits the test; `direct_bias` also measures that of
+    the encoders, and sets it against its effect on the classifiers. The folder gets `study.md`, each table
+    next to the published one, and `pairs.parquet`, every decision by id. Vectors and decisions are kept in
+    it: call again after an interruption to resume.
     """
     opened = open_corpus(corpus)
-    names = learners() if names is None else names
-    grids = [grid(name) for name in names]
+    names = learner_names() if names is None else names
+    grids = [learner_grid(name) for name in names]
     titles = [learner.title for learner in grids] + [title_of(recipe) for recipe in recipes]
     _refuse_impossible(titles, seeds, pairs)
 
-    texts = gendered_texts(opened, label_of(opened, label), scope, how)
+    texts = gendered_texts(opened, label_of(opened, label), scope, how, record=record)
     cuts = _draw_cuts(texts, balance=balance, each=each, pairs=pairs, seeds=seeds)
 
     folder = Path(out)
-    # Models that are fine-tuned have vectors of their own.
-    needs_encoder = bool(grids) and encoder != TFIDF
-    opened_encoder = open_encoder(encoder) if needs_encoder else None
     trainings = [training_of(texts, one_cut, seed) for seed, one_cut in enumerate(cuts)]
-    setting, encoder_notes = _encode_all(Setting(folder, opened_encoder, progress, say), trainings)
-    rows = _classify_pairs(setting, grids, recipes, trainings)
+    # Models that are fine-tuned have vectors of their own.
+    opened_encoders = _opened(encoder) if grids else [None]
+    rows: list[Decided] = []
+    encoder_notes: list[str] = []
+    for place, opened_encoder in enumerate(opened_encoders):
+        setting, notes = _encode_all(Setting(folder, opened_encoder, progress, say), trainings)
+        rows += _classify_pairs(setting, grids, recipes if place == 0 else (), trainings)
+        encoder_notes += notes
+    encoders = [opened_encoder for opened_encoder in opened_encoders if opened_encoder is not None]
 
     run = Run(
         plan={
@@ -98,14 +110,15 @@ def study_gender(
             "corpora": [_described(opened, texts)],
             "threshold": 0.5,
             "cuts": [_described_cut(one_cut) for one_cut in cuts],
-            **_described_learners(grids, recipes, setting),
+            **_described_learners(grids, recipes, opened_encoders),
             "balance": balance,
+            "record": record,
             "neutral": how,
             "scope": _described_scope(scope),
             "seeds": seeds,
             "chosen": _chosen_parameters(rows),
         },
-        environment=run_environment(_as_list(opened_encoder), [opened]),
+        environment=run_environment(encoders, [opened]),
         findings=Findings(_findings(rows, texts)),
         tables={"pairs": pair_rows(rows)},
         notes=(
@@ -117,13 +130,30 @@ def study_gender(
         ),
         folder=folder,
     )
-    if direct_bias and opened_encoder is not None:
-        run = _with_direct_bias(run, opened_encoder, folder)
+    if direct_bias and encoders:
+        for one_encoder in encoders:
+            # Of one encoder in the folder of older versions.
+            place_of_bias = folder / "bias" if len(encoders) == 1 else folder / "bias" / one_encoder.name
+            run = _with_direct_bias(run, one_encoder, place_of_bias)
+        transfer = transfer_findings(run.findings, [one_encoder.name for one_encoder in encoders])
+        run = replace(run, findings=Findings((*run.findings, *transfer)))
     return save_run(run, folder)
 
 
-def _as_list(encoder: Encoder | None) -> list[Encoder]:
-    return [] if encoder is None else [encoder]
+def _opened(encoder: EncoderLike | Sequence[EncoderLike]) -> list[Encoder | None]:
+    """The encoders, each with its own name; None stands for TF–IDF."""
+    several = isinstance(encoder, Sequence) and not isinstance(encoder, str)
+    specs: Sequence[EncoderLike] = encoder if several else [encoder]  # type: ignore[assignment, list-item]
+    opened = [None if spec == TFIDF else open_encoder(spec) for spec in specs]
+    names = [TFIDF if one_encoder is None else one_encoder.name for one_encoder in opened]
+    if len(set(names)) < len(names):
+        raise BadInput(
+            "two of the encoders have the same name",
+            code="study.same-encoder-name",
+            allowed="each encoder once",
+            do="give one of them a name: vectors:FILE?name=NAME",
+        )
+    return opened
 
 
 def _draw_cuts(
@@ -153,7 +183,7 @@ def _encode_all(setting: Setting, trainings: Sequence[Training]) -> tuple[Settin
 
 def _classify_pairs(
     setting: Setting,
-    grids: Sequence[Grid],
+    grids: Sequence[LearnerGrid],
     recipes: Sequence[Recipe],
     trainings: Sequence[Training],
 ) -> list[Decided]:
@@ -189,7 +219,7 @@ def _refuse_impossible(titles: Sequence[str], seeds: int, pairs: int | None) -> 
         raise BadInput(
             "the study has no learner",
             code="study.no-learner",
-            allowed=", ".join(learners()),
+            allowed=", ".join(learner_names()),
         )
     if len(set(titles)) < len(titles):
         raise BadInput(
@@ -216,16 +246,19 @@ def _described_cut(one_cut: Cut) -> dict[str, int]:
     return {"train": len(one_cut.train), "pairs": len(one_cut.test), "shared": one_cut.shared}
 
 
-def _described_grid(learner: Grid) -> dict[str, Any]:
+def _described_grid(learner: LearnerGrid) -> dict[str, Any]:
     tuned = {name: list(values) for name, values in learner.tuned.items()}
     return {"fixed": dict(learner.fixed), "tuned": tuned}
 
 
-def _described_learners(grids: Sequence[Grid], recipes: Sequence[Recipe], setting: Setting) -> dict[str, Any]:
+def _described_learners(
+    grids: Sequence[LearnerGrid], recipes: Sequence[Recipe], encoders: Sequence[Encoder | None]
+) -> dict[str, Any]:
+    names = [TFIDF_TITLE if one_encoder is None else one_encoder.name for one_encoder in encoders]
     return {
         "grids": {learner.name: _described_grid(learner) for learner in grids},
         "recipes": [recipe.as_dict() for recipe in recipes],
-        "encoder": setting.vectors_name if grids else "their own vectors",
+        "encoder": ", ".join(names) if grids else "their own vectors",
     }
 
 
@@ -241,10 +274,10 @@ def _findings(rows: Sequence[Decided], texts: Gendered) -> list[Finding]:
         findings += figures(row)
 
     # Every training is compared with the one on original texts, by the same learner on the same draw.
-    originals = {(row.learner, row.seed): row for row in rows if row.experiment == ORIGINAL}
+    originals = {(row.learner, row.encoder, row.seed): row for row in rows if row.experiment == ORIGINAL}
     for row in rows:
         if row.experiment != ORIGINAL:
-            findings += changes(row, originals[row.learner, row.seed])
+            findings += changes(row, originals[row.learner, row.encoder, row.seed])
 
     # Each kind of test over learners and trainings is one family, within a seed
     # (docs/decisions/10-gender-measures.md).
@@ -265,18 +298,18 @@ def _findings(rows: Sequence[Decided], texts: Gendered) -> list[Finding]:
     return findings
 
 
-def _with_direct_bias(run: Run, encoder: Encoder, folder: Path) -> Run:
+def _with_direct_bias(run: Run, encoder: Encoder, place: Path) -> Run:
     """The run with Direct Bias of the depression words in the vectors, or with a note why it is missing."""
 
     def without(reason: str) -> Run:
         return replace(run, notes=(*run.notes, f"Direct Bias of {encoder.name} is missing: {reason}"))
 
     # Saved first, so that a failure from here on cannot lose what was trained.
-    save_run(without("the study ended before it was measured"), folder)
+    save_run(without("the study ended before it was measured"), run.folder)
     try:
-        bias = _finished_bias(encoder, folder / "bias")
+        bias = _finished_bias(encoder, place)
         if bias is None:
-            bias = encoder_bias(encoder, lists=["depression"], out=folder / "bias")
+            bias = encoder_bias(encoder, lists=["depression"], out=place)
     except PsycheckError as error:
         # An encoder that cannot be measured must not cost the study its tables.
         return without(error.what)
@@ -304,8 +337,19 @@ def _notes(corpus: Corpus, texts: Gendered, cuts: Sequence[Cut]) -> list[str]:
         *corpus.notes,
         *corpus.clustering(),
         "the published figures are of other corpora and vectors than ours",
-        f"{texts.corpus}: {len(texts)} of {len(corpus)} texts name one gender and can be swapped completely",
+        f"{texts.corpus}: {len(texts)} of {len(corpus)} texts are about one gender and can be swapped "
+        "completely",
     ]
+    if texts.recorded:
+        notes.append(
+            f"{texts.corpus}: the gender of {texts.recorded} of them is that of the record; the words of "
+            f"{texts.contradicted} of these name the other one alone"
+        )
+    unpaired = int((~texts.paired).sum())
+    if unpaired:
+        notes.append(
+            f"{texts.corpus}: {unpaired} texts without a gendered word are trained on and make no test pair"
+        )
     notes += [f"{texts.corpus}: {count} left out ({reason})" for reason, count in texts.left_out.items()]
     if texts.besides:
         notes.append(

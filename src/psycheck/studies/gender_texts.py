@@ -15,6 +15,11 @@ How = Literal["they", "remove"]
 FEMALE = "female"
 MALE = "male"
 _OPPOSITE = {FEMALE: MALE, MALE: FEMALE}
+# What a column of genders may say; anything else is not given.
+_RECORDED = {
+    **dict.fromkeys(("f", "female", "woman", "women", "girl"), FEMALE),
+    **dict.fromkeys(("m", "male", "man", "men", "boy"), MALE),
+}
 CELLS = ("female positive", "female negative", "male positive", "male negative")
 
 
@@ -25,7 +30,10 @@ class Gendered:
     `female` is true for texts about a woman, `marks` for texts annotated 1, both (n,); `owners` are
     the authors, or the ids where nobody is known; `parts` the splits. `left_out` counts the others by reason,
     `undecided` holds the ids of those whose gendered words could not all be decided. `besides` counts the
-    texts in which nouns or titles that are not edited name a gender, too.
+    texts in which nouns or titles that are not edited name a gender, too. `paired` (n,) is false where the
+    record names the gender and no word of the text does: such a text is trained on, and makes no test pair.
+    `recorded` counts the texts whose gender is that of the record, `contradicted` those of them whose words
+    name the other one alone.
     """
 
     corpus: str
@@ -40,7 +48,10 @@ class Gendered:
     parts: list[str]
     left_out: dict[str, int]
     undecided: tuple[str, ...]
+    paired: BoolArray
     besides: int = 0
+    recorded: int = 0
+    contradicted: int = 0
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -101,20 +112,35 @@ def label_of(corpus: Corpus, requested: str | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Wordings:
-    """A text that can be swapped: its row in the corpus, its gender and its other wordings."""
+    """A text that can be swapped: its row in the corpus, its gender and its other wordings.
+
+    `named` is what its words name, `recorded` whether the gender is that of the record.
+    """
 
     row: int
     gender: str
+    named: str
+    recorded: bool
     swapped: str
     neutral: str
 
 
-def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") -> Gendered:
+def gendered_texts(
+    corpus: Corpus,
+    label: str,
+    scope: Scope,
+    how: How = "they",
+    *,
+    record: str | None = None,
+) -> Gendered:
     """Select the annotated texts of one gender that can be swapped and neutralised completely, each once.
 
-    With an undecided word the pair would be half swapped, so the text is left out and listed by id.
-    A text whose swapped wording is another text of the corpus is the same text twice.
+    `record` names the group of the corpus that says whom a text is about; where it is empty, and without
+    it, the words of the text decide. With an undecided word the pair would be half swapped, so the text is
+    left out and listed by id. A text whose swapped wording is another text of the corpus is the same text
+    twice.
     """
+    recorded_genders = _recorded_genders(corpus, record)
     targets = corpus.targets([label])[:, 0]
     texts = corpus.texts
     ids = corpus.ids
@@ -126,7 +152,9 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
     earlier_texts: set[str] = set()
     selected: list[_Wordings] = []
     for row, text in enumerate(texts):
-        gender = gender_of(text, scope)
+        named = gender_of(text, scope)
+        recorded = recorded_genders[row]
+        gender = recorded or named
         reason = _why_unusable(float(targets[row]), gender)
         if reason:
             left_out[reason] += 1
@@ -134,17 +162,42 @@ def gendered_texts(corpus: Corpus, label: str, scope: Scope, how: How = "they") 
 
         swapped = swap_words(text)
         neutral = neutralise_words(text)
-        undecided_word = swapped.undecided or neutral.undecided
-        if undecided_word or gender_of(swapped.text, scope) != _OPPOSITE[gender]:
+        undecided_word = bool(swapped.undecided or neutral.undecided)
+        # A text that names both genders, or none, has no opposite: there the record decides.
+        half_swapped = named in _OPPOSITE and gender_of(swapped.text, scope) != _OPPOSITE[named]
+        if undecided_word or half_swapped:
             left_out["undecided gendered word"] += 1
             undecided.append(ids[row])
         elif text in earlier_texts:
             left_out["same text twice"] += 1
         else:
             earlier_texts |= {text, swapped.text}
-            selected.append(_Wordings(row=row, gender=gender, swapped=swapped.text, neutral=neutral.text))
+            selected.append(
+                _Wordings(
+                    row=row,
+                    gender=gender,
+                    named=named,
+                    recorded=recorded is not None,
+                    swapped=swapped.text,
+                    neutral=neutral.text,
+                )
+            )
 
     return _gendered(corpus, label, scope, selected, dict(left_out), tuple(undecided))
+
+
+def _recorded_genders(corpus: Corpus, record: str | None) -> list[str | None]:
+    """The gender that the record gives each text; None where it gives none."""
+    if record is None:
+        return [None] * len(corpus)
+    if record not in corpus.groups:
+        raise BadInput(
+            f"corpus '{corpus.name}' has no group '{record}'",
+            code="gender-study.no-record",
+            allowed=", ".join(corpus.groups) or "a group column with the gender",
+            do="name its column: `group=COLUMN`",
+        )
+    return [_RECORDED.get((value or "").strip().casefold()) for value in corpus.group(record)]
 
 
 def _gendered(
@@ -177,6 +230,9 @@ def _gendered(
         parts=[all_splits[row] or "" for row in rows],
         left_out=left_out,
         undecided=undecided,
+        paired=np.array([wordings.named != "none" for wordings in selected], bool),
+        recorded=sum(wordings.recorded for wordings in selected),
+        contradicted=sum(_OPPOSITE[wordings.gender] == wordings.named for wordings in selected),
         besides=sum(names_besides(text, scope) for text in texts),
     )
 

@@ -15,6 +15,7 @@ from psycheck import (
     emotion_rankings,
     encode_texts,
     open_encoder,
+    read_dictionary,
     read_graph,
     symptom_similarity,
 )
@@ -59,14 +60,17 @@ def retrieval_figures(
     graph: Graph | None = None,
     encoder: str | Path | Encoder = "minilm",
     cut: float = CUT,
+    dictionaries: Sequence[str | Path] = (),
     store: Path | None = None,
     progress: Progress = silent,
 ) -> list[MethodFigures]:
     """Precision and recall of each method on the annotated sentences of a corpus.
 
     The labels of the corpus are names of symptoms of the graph; a missing label is left out. Words that are
-    the same for all symptoms (of emotion) retrieve a sentence for each of them.
+    the same for all symptoms (of emotion, or of `dictionaries` such as LIWC's negemo and terms of MeSH)
+    retrieve a sentence for each of them.
     """
+    opened_dictionaries = [read_dictionary(dictionary) for dictionary in dictionaries]
     graph = graph or read_graph()
     symptoms = [symptom for symptom in graph.symptom if symptom.name in corpus.labels]
     if not symptoms:
@@ -83,6 +87,10 @@ def retrieval_figures(
     opened = open_encoder(encoder)
 
     figures = []
+    for dictionary in opened_dictionaries:
+        in_dictionary = np.array([dictionary.holds(text) for text in corpus.texts])
+        hits = np.repeat(in_dictionary[:, None], len(symptoms), axis=1)
+        figures.append(_figures(dictionary.name, positive, hits & annotated, clusters))
     for method, hits in _retrieved(corpus.texts, symptoms, opened, cut, store, progress):
         figures.append(_figures(method, positive, hits & annotated, clusters))
     return figures

@@ -118,6 +118,7 @@ def study_psysym(
     seeds: int = 1,
     encoder: str = "minilm",
     graph: str | Path | None = None,
+    dictionaries: Sequence[str | Path] = (),
     store: str | Path | None = None,
     progress: Progress = silent,
     say: Say = quiet,
@@ -127,8 +128,8 @@ def study_psysym(
     `sentences` are annotated with symptoms (the group `disease` names the queue of each, "control" is none);
     `people` are posts of authors annotated with conditions, None to leave out Tables 5 and 9. Both need
     train, dev and test. Table 2 leaves controls out; the models of 5.2 and 5.3 learn with them, in balanced
-    batches, and give the symptoms of histories. The folder gets `study.md` and `report.html`; finished
-    trainings are reused.
+    batches, and give the symptoms of histories. `dictionaries` (`read_dictionary`) are further rows of Table
+    10. The folder gets `study.md` and `report.html`; finished trainings are reused.
     """
     corpus = open_corpus(sentences)
     corpora = [corpus]
@@ -149,7 +150,7 @@ def study_psysym(
     findings = list(_relevance(design, corpus))
     control_findings, models = _with_controls(design, corpus)
     findings += control_findings
-    findings += _retrieval(corpus, encoder, graph, Path(store) if store else None, progress)
+    findings += _retrieval(corpus, encoder, graph, dictionaries, Path(store) if store else None, progress)
     if authors is not None:
         findings += _detection(design, authors, models[0], encoder)
 
@@ -331,13 +332,19 @@ def _with_mean(findings: Sequence[Finding], where: dict[str, str]) -> list[Findi
 
 
 def _retrieval(
-    corpus: Corpus, encoder: str, graph: str | Path | None, store: Path | None, progress: Progress
+    corpus: Corpus,
+    encoder: str,
+    graph: str | Path | None,
+    dictionaries: Sequence[str | Path],
+    store: Path | None,
+    progress: Progress,
 ) -> Iterator[Finding]:
     """Table 10: precision and recall of retrieval at a similarity of 0.5, on annotated sentences."""
     methods = retrieval_figures(
         _without_controls(corpus),
         graph=read_graph(graph),
         encoder=encoder,
+        dictionaries=dictionaries,
         store=store,
         progress=progress,
     )

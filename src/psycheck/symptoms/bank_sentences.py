@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
+from psycheck.core.errors import BadInput
+from psycheck.text.status import Status
 
 BANK: Final = Path(__file__).with_name("bank")
 _PRESENT: Final = "lists_present"
@@ -24,6 +27,10 @@ _MOST_ABSENT: Final = 3  # lists of what one does not have are shorter
 # Of a list that holds; the comma is there twice because most lists have commas.
 _SEPARATORS: Final = (", ", ", ", "; ", " / ", ", and ")
 _DENIED_SEPARATORS: Final = (", ", " or ", ", no ")
+_COLUMNS: Final = ("text", "symptom", "status", "subject")
+_STATUS_WORDS: Final = tuple(status.value for status in Status)
+_SUBJECTS: Final = ("writer", "other")
+_MANY: Final = 4  # symptoms of a text, from which on readers may stop
 _JOINTS: Final = (", ", " and ", ". ", ", but ", "... ", " because ", "; ")
 
 
@@ -37,6 +44,10 @@ class Labelled:
     texts: list[str]
     mentioned: FloatArray
     present: FloatArray
+
+    def at(self, rows: NDArray[np.int64]) -> "Labelled":
+        """Some of the sentences, or some of them more than once."""
+        return Labelled([self.texts[row] for row in rows], self.mentioned[rows], self.present[rows])
 
     def __add__(self, further: "Labelled") -> "Labelled":
         return Labelled(
@@ -62,6 +73,61 @@ def read_bank(part: str, symptoms: Sequence[str]) -> Labelled:
     holds = is_present & is_of_writer
     texts = [row["text"] for row in rows]
     return Labelled(texts, mentioned, mentioned * holds[:, None])
+
+
+def read_sentences(file: Path, symptoms: Sequence[str]) -> Labelled:
+    """Sentences that somebody labelled: a CSV file with a row per symptom that a text mentions.
+
+    Its columns are text, symptom (empty if the text mentions none), status and subject, as in the bank.
+    """
+    texts: dict[str, int] = {}
+    labels = []
+    with file.open(encoding="utf-8", newline="") as table:
+        for number, row in enumerate(csv.DictReader(table), start=2):
+            _refuse_unlike_bank(row, symptoms, where=f"{file}:{number}")
+            text_row = texts.setdefault(row["text"], len(texts))
+            if row["symptom"]:
+                is_evidence = (row["status"], row["subject"]) == ("present", "writer")
+                labels.append((text_row, symptoms.index(row["symptom"]), is_evidence))
+
+    mentioned = np.zeros((len(texts), len(symptoms)))
+    present = np.zeros((len(texts), len(symptoms)))
+    for text_row, column, is_evidence in labels:
+        mentioned[text_row, column] = 1
+        present[text_row, column] = is_evidence
+    # Of a text with many symptoms its readers may have left out some.
+    is_unknown = (mentioned.sum(1, keepdims=True) >= _MANY) & (mentioned == 0)
+    return Labelled(
+        texts=list(texts),
+        mentioned=np.where(is_unknown, np.nan, mentioned),
+        present=np.where(is_unknown, np.nan, present),
+    )
+
+
+def _refuse_unlike_bank(
+    row: dict[str, str],
+    symptoms: Sequence[str],
+    where: str,
+) -> None:
+    """Refuse a row that lacks a column, or has a word that the bank does not know."""
+    missing = [column for column in _COLUMNS if row.get(column) is None]
+    if missing:
+        raise BadInput(
+            f"a column is missing: {', '.join(missing)}",
+            code="symptoms.labelled-columns",
+            where=where,
+            allowed=", ".join(_COLUMNS),
+        )
+    if not row["symptom"]:
+        return
+    for column, words in (("symptom", symptoms), ("status", _STATUS_WORDS), ("subject", _SUBJECTS)):
+        if row[column] not in words:
+            raise BadInput(
+                f"the {column} is not known",
+                code="symptoms.labelled-value",
+                where=where,
+                allowed=", ".join(words),
+            )
 
 
 def drawn_lists(

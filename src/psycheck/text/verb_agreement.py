@@ -126,10 +126,7 @@ def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
         return None
 
     forms = _FORMS_BESIDE[to]
-    second = straight(words[joint + 1].rstrip(".,;:!?)")) if joint + 1 < len(words) else ""
-    is_verb = second in forms.after or second in forms.lexical
-    is_adverb = second in _WORDS["adverbs"] or second.endswith("ly")
-    if not is_verb and not is_adverb:
+    if not _may_lead_to_verb(words[joint + 1 :], forms):
         return None
     verb = _FORMS["second"].match(text, end, end + 64)
     if verb is None:
@@ -139,6 +136,15 @@ def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
     if not finite:
         return None
     return _change(verb, 1, forms.lexical) or _change(verb, 1, forms.after)
+
+
+def _may_lead_to_verb(words: list[str], forms: _Forms) -> bool:
+    """True if the first word is a verb that changes, or an adverb that may stand before one."""
+    if not words:
+        return False
+    word = straight(words[0].rstrip(".,;:!?)"))
+    is_verb = word in forms.after or word in forms.lexical
+    return is_verb or word in _WORDS["adverbs"] or word.endswith("ly")
 
 
 def _plain_until_joint(words: list[str], *, finite: bool) -> int:

@@ -5,7 +5,7 @@ needs no threshold, so effects of the decision and of the ranking are kept apart
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
@@ -121,7 +121,7 @@ class ArmResult:
 
     `passed` says for each suite and check which texts passed; `augmented` counts what augmenting did to its
     texts. On a plain arm, `checks` are the ids that the other arms of its seed learn from. `folder` holds its
-    model.
+    model, `dev` the figures of its training on dev.
     """
 
     arm: str
@@ -134,6 +134,7 @@ class ArmResult:
     checks: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     folder: Path | None = None
+    dev: Mapping[str, float] = field(default_factory=dict)
 
 
 def compare_arms(arms: Sequence[ArmResult], probe: Corpus) -> list[Finding]:

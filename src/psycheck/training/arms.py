@@ -32,7 +32,8 @@ from psycheck.statistics.thresholds import best_threshold
 from psycheck.training.arm_figures import ArmResult, Scored
 from psycheck.training.augment import Augmented
 from psycheck.training.check_changes import PLAIN, RATE
-from psycheck.training.fit import train, training_folder
+from psycheck.training.dev_figures import merit
+from psycheck.training.fit import Trained, train, training_folder
 from psycheck.training.parts import Parts, held_out, parts_of
 from psycheck.training.recipe import Recipe
 
@@ -203,7 +204,8 @@ def run_arm(
     A finished training of the same recipe on the same texts is reused. Checks in `learned` are flagged.
     """
     model_folder = _folder_of(experiment, recipe, arm, data, folder)
-    model = _train_arm(experiment, recipe, arm, data, model_folder)
+    trained = _train_arm(experiment, recipe, arm, data, model_folder)
+    model = open_model(trained.spec, name=f"{arm}-{recipe.seed}")
     rows = _score_arm(experiment, recipe, arm, model)
 
     rates, passed = sentence_cases(
@@ -233,7 +235,14 @@ def run_arm(
         passed=passed,
         augmented=data.counts if data else {},
         folder=model_folder,
+        dev=trained.dev,
     )
+
+
+def best_arm(arms: Sequence[ArmResult], criterion: str) -> ArmResult:
+    """The plain arm whose seed is best on dev by the criterion of its recipe; the first one on ties."""
+    plain = [arm for arm in arms if arm.arm == PLAIN]
+    return max(plain, key=lambda arm: merit(arm.dev, criterion))
 
 
 def _folder_of(
@@ -253,7 +262,7 @@ def _folder_of(
 
 def _train_arm(
     experiment: Experiment, recipe: Recipe, arm: str, data: Augmented | None, place: Path
-) -> Model:
+) -> Trained:
     corpus = data.corpus if data else experiment.corpus
     title = f"{corpus.name}, {recipe.short_name}, seed {recipe.seed}, {arm}"
     started = monotonic()
@@ -265,7 +274,7 @@ def _train_arm(
     trained = train(corpus, recipe, place, progress=progress)
     outcome = "already trained" if trained.reused else f"trained in {trained.seconds:.0f} s"
     experiment.say(f"{title}: {outcome}")
-    return open_model(trained.spec, name=f"{arm}-{recipe.seed}")
+    return trained
 
 
 def _score_arm(experiment: Experiment, recipe: Recipe, arm: str, model: Model) -> tuple[Scored, ...]:

@@ -70,6 +70,7 @@ class BankRecipe:
     lists: int = 900
     frames: int = 900
     pairs: int = 300
+    repeats: int = 2
 
 
 @dataclass(slots=True, eq=False)
@@ -112,26 +113,34 @@ def train_bank_reader(
     recipe: BankRecipe,
     folder: Path,
     *,
+    labelled: Labelled | None = None,
     unlabelled: Sequence[str] = (),
     progress: Progress = silent,
 ) -> dict[str, float]:
-    """Train a reader of all symptoms of the graph and write its folder; its figures on the test part."""
+    """Train a reader of all symptoms of the graph and write its folder; its figures on the test part.
+
+    It learns from the bank, from sentences that somebody `labelled`, and then from `unlabelled` ones.
+    """
     symptoms = [symptom.name for symptom in read_graph().symptom]
     bank = read_bank("train", symptoms)
     # The random state of the caller stays as it was.
     with torch.random.fork_rng():
         frozen = _open(recipe)
         vectors = vectors_of(frozen, bank.texts)
-        labelled = _with_drawn(_close_ones_unknown(bank, vectors), symptoms, recipe)
-        learner = _train(recipe, labelled, progress)
+        lessons = _with_drawn(_close_ones_unknown(bank, vectors), symptoms, recipe)
+        if labelled is not None:
+            # Each of them more than once: they are few, and the nearest to what is to be read.
+            rows = np.tile(np.arange(len(labelled.texts)), recipe.repeats)
+            lessons += labelled.at(rows)
+        learner = _train(recipe, lessons, progress)
         if unlabelled:
             soft = _soft_targets(
                 learner=learner,
                 frozen=frozen,
-                labelled=labelled,
+                labelled=lessons,
                 unlabelled=unlabelled,
             )
-            learner = _train(recipe, labelled + soft, progress)
+            learner = _train(recipe, lessons + soft, progress)
 
     figures = _figures(learner, read_bank("test", symptoms))
     _write(

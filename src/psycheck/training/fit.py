@@ -22,7 +22,7 @@ from psycheck.training.dev_figures import figures
 from psycheck.training.history_models import as_learned, data_as_learned, fit_histories
 from psycheck.training.linear import fit_frozen, fit_tfidf
 from psycheck.training.parts import AfterEpoch, Data, Fitted, Parts, Progress, held_out, part_of, parts_of
-from psycheck.training.recipe import HISTORY, Recipe, kind_of, recipe_of, start_fingerprint, used
+from psycheck.training.recipe import HISTORY, LEARNER, Recipe, kind_of, recipe_of, start_fingerprint, used
 
 # Raised when the same recipe would give other weights.
 FORMAT = 1
@@ -30,6 +30,7 @@ SPECS = {
     "hf": "hf:{folder}",
     "sklearn": f"sklearn:{{folder}}/{TFIDF_FILE}",
     "frozen": "frozen:{folder}",
+    LEARNER: "learner:{folder}",
     HISTORY: "history:{folder}",
 }
 
@@ -251,7 +252,10 @@ def training_key(parts: Parts, recipe: Recipe, start: str) -> str:
     # The origin of dev and the name of the start do not matter once their contents are known.
     in_contents = ("dev_share", "start", "labels")
     values = {name: value for name, value in recipe.as_dict().items() if name not in in_contents}
-    data = [parts.labels, parts.train.fingerprint(), parts.dev.fingerprint()]
+    data: list[object] = [parts.labels, parts.train.fingerprint(), parts.dev.fingerprint()]
+    if kind_of(recipe) == LEARNER:
+        # Its folds keep the texts of an author together.
+        data.append(parts.train.owners)
     text = json.dumps([FORMAT, kind_of(recipe), values, data, start], sort_keys=True)
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
@@ -274,6 +278,10 @@ def _fit(
 
     if kind == "frozen":
         fitted = fit_frozen(parts, recipe)
+    elif kind == LEARNER:
+        from psycheck.training.learner_models import fit_learner
+
+        fitted = fit_learner(parts, recipe)
     else:
         pipeline, heads = fit_tfidf(parts, recipe)
         fitted = Fitted(

@@ -14,6 +14,7 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput
 from psycheck.core.item import digest_of
+from psycheck.corpora.fixed_order import in_fixed_order
 from psycheck.corpora.split import split_corpus
 from psycheck.statistics.classification import firm, gold
 from psycheck.training.recipe import Recipe
@@ -38,12 +39,14 @@ DEV_NAMES = ("dev", "valid", "validation", "val")
 class Part:
     """Texts, or histories, and their annotations, (n, k) in 0..1; NaN means not annotated.
 
-    `control` (n,) marks the control texts, where that is known.
+    `control` (n,) marks the control texts, where that is known. `owners` are the authors, or the texts
+    themselves where a text has none: what belongs to one owner belongs in one fold.
     """
 
     texts: list[Any]
     targets: FloatArray
     control: NDArray[np.bool_] | None = None
+    owners: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -82,11 +85,12 @@ class Fitted:
 def parts_of(corpus: Data, recipe: Recipe) -> Parts:
     """Train and dev of a corpus (by its split column) or of a pair; refuses what cannot be learned."""
     if isinstance(corpus, tuple):
-        train, dev = corpus
+        train, dev = map(in_fixed_order, corpus)
         name = train.name
         both = f"{train.fingerprint()} {dev.fingerprint()}"
         fingerprint = blake2b(both.encode(), digest_size=16).hexdigest()
     else:
+        corpus = in_fixed_order(corpus)
         name = corpus.name
         fingerprint = corpus.fingerprint()
         train, dev = cut(corpus, recipe)
@@ -161,10 +165,15 @@ def part_of(corpus: Corpus, labels: tuple[str, ...]) -> tuple[Part, int]:
     control = None
     if CONTROL in corpus.table:
         control = corpus.table[CONTROL].to_numpy()[annotated]
+    owners = [
+        author if author is not None else text
+        for author, text in zip(corpus.strings("author"), corpus.texts, strict=True)
+    ]
     part = Part(
         texts=list(compress(corpus.items, annotated)),
         targets=targets[annotated],
         control=control,
+        owners=tuple(compress(owners, annotated)),
     )
     return part, int((~annotated).sum())
 

@@ -1,5 +1,6 @@
 """Training recipes: the settings that determine the weights of a model, their start, the shipped presets."""
 
+import json
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -24,11 +25,17 @@ FROZEN = "encoder+lr"
 SYMPTOMS = "symptoms+lr"
 BOTH = "encoder+symptoms+lr"
 HISTORY = "history"
-OURS = (MINILM, TFIDF, FROZEN, SYMPTOMS, BOTH, HISTORY)
+# The learners of the gender study (section 2.2), whose grids are in learners.toml.
+LEARNERS = ("svm", "forest", "mlp", "lr")
+LEARNER = "learner"
+OURS = (MINILM, TFIDF, FROZEN, SYMPTOMS, BOTH, HISTORY, *LEARNERS)
+# Features of learners that are not the spec of an encoder.
+WORDS = "tfidf"
+ENCODER = "encoder"
 PLAIN = HfOptions()
 
 # Settings that older versions did not have: trainings of those versions keep their keys.
-LATER = ("layers", "balanced", "symptom_task", "probe")
+LATER = ("layers", "balanced", "symptom_task", "probe", "features")
 # Settings of fine-tuning, which a linear baseline does not have.
 TUNING = frozenset(
     {
@@ -47,6 +54,9 @@ TUNING = frozenset(
 )
 # Settings that convolutions over histories do not have.
 NOT_CONVOLVED = frozenset({"accumulate", "warmup", "padding", "max_length", *LATER})
+# A learner is chosen by folds of train, not on dev.
+NOT_LEARNED = TUNING | {"criterion", "balanced"}
+FEATURES_ALONE = frozenset({"features"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +66,9 @@ class Recipe:
     `start` is "minilm", a model folder, a hub name, "tfidf+lr" or "encoder+lr" (frozen MiniLM vectors);
     "encoder+lr:FOLDER" freezes another encoder. "symptoms+lr" decides from the evidence for the symptoms of
     PHQ-9 ("symptoms+lr:FOLDER" from that of a trained symptom model), "encoder+symptoms+lr" from both.
-    "history:FEATURES" is a model of histories. No `labels` means all labels of the corpus.
+    "history:FEATURES" is a model of histories. "svm", "forest", "mlp" and "lr" are the learners of the gender
+    study; their `features` are "tfidf" (the default), "encoder" (MiniLM) or the spec of an encoder, such as
+    "vectors:FILE". No `labels` means all labels of the corpus.
     `warmup` is the share of steps over which the learning rate rises; then it falls linearly to 0.
     An update uses `batch` × `accumulate` texts. `class_weights` balances the classes of each label.
     With `patience` 0 all epochs are trained and the last weights kept; with `patience` p training stops
@@ -91,6 +103,7 @@ class Recipe:
     balanced: bool = False
     symptom_task: Annotated[float, AT_LEAST_0] = 0.0
     probe: bool = False
+    features: str = ""
 
     def __post_init__(self) -> None:
         reader.check_values(self)
@@ -123,7 +136,7 @@ class Recipe:
 
     @property
     def kind(self) -> str:
-        """How the result is opened: "hf" (fine-tuned), "sklearn", "frozen" or "history"."""
+        """How the result is opened: "hf" (fine-tuned), "sklearn", "frozen", "learner" or "history"."""
         return kind_of(self)
 
 
@@ -166,6 +179,41 @@ def space_of(preset: str | None) -> Space:
     return space(study) if study in _shipped()["search"] else Space()
 
 
+def study_recipe(study: str, start: str, **changes: Any) -> Recipe:
+    """The recipe of a start in a study: the published settings of its architecture, where there are any.
+
+    A start of another architecture has the settings that the study uses for MiniLM; a baseline has its own.
+    """
+    if start == MINILM or kind_of(Recipe(start=start)) == "hf":
+        return preset(_study_preset(study, start), **{"start": start, **changes})
+    return recipe_of({"start": start, **changes})
+
+
+def _study_preset(study: str, start: str) -> str:
+    """The preset of a study for a start that is fine-tuned."""
+    for name in presets():
+        if name.startswith(f"{study}-") and _named("recipe", name)["start"] == start:
+            return name
+
+    families: dict[str, str] = _named("family", study)
+    architecture = _architecture(start)
+    # "longformer" before "roberta": some names hold both.
+    for family in sorted(families, key=len, reverse=True):
+        if family in architecture:
+            return families[family]
+    return families[MINILM]
+
+
+def _architecture(start: str) -> str:
+    """What tells the architecture of a start: the configuration in its folder, or its name on a hub."""
+    if start == MINILM:
+        return MINILM
+    config = Path(start) / "config.json"
+    if config.is_file():
+        return str(json.loads(config.read_text("utf-8")).get("model_type", "")).casefold()
+    return start.casefold()
+
+
 def preset_of(start: str) -> str | None:
     """The preset of a model of histories, whose settings are none of fine-tuning; None for another start."""
     without_options = start.partition("?")[0]
@@ -180,9 +228,11 @@ def preset_of(start: str) -> str | None:
 
 
 def kind_of(recipe: Recipe) -> str:
-    """How the result is opened: "hf", "sklearn", "frozen" or "history"."""
+    """How the result is opened: "hf", "sklearn", "frozen", "learner" or "history"."""
     if recipe.start == TFIDF:
         return "sklearn"
+    if recipe.start in LEARNERS:
+        return LEARNER
     if recipe.start.partition(":")[0] == HISTORY:
         return HISTORY
     return "frozen" if _features(recipe) else "hf"
@@ -192,7 +242,9 @@ def unused(recipe: Recipe) -> frozenset[str]:
     """The values that have no effect for this start: a linear baseline fine-tunes nothing."""
     kind = kind_of(recipe)
     if kind == "hf":
-        return frozenset()
+        return FEATURES_ALONE
+    if kind == LEARNER:
+        return NOT_LEARNED if reads_window(recipe) else NOT_LEARNED | {"max_length"}
 
     without_options = recipe.start.partition("?")[0]
     is_convolved = kind == HISTORY and not without_options.endswith("+lr")
@@ -201,8 +253,8 @@ def unused(recipe: Recipe) -> frozenset[str]:
 
     # TF–IDF and evidence read whole texts; an encoder's vectors have a window.
     if reads_window(recipe) or _features(recipe) == BOTH:
-        return TUNING
-    return TUNING | {"max_length"}
+        return TUNING | FEATURES_ALONE
+    return TUNING | FEATURES_ALONE | {"max_length"}
 
 
 def used(recipe: Recipe) -> dict[str, Any]:
@@ -213,13 +265,31 @@ def used(recipe: Recipe) -> dict[str, Any]:
 
 def reads_window(recipe: Recipe) -> bool:
     """Whether the model reads only the start of a long text: one that reads all its sentences does not."""
+    if recipe.start in LEARNERS:
+        encoder = learner_encoder(recipe)
+        return encoder is not None and not encoder.startswith("vectors:")
     return recipe.start != TFIDF and _features(recipe) in ("", FROZEN)
 
 
 def start_name(recipe: Recipe) -> str:
     """The model that a recipe starts from or freezes: "minilm", a folder or a hub name."""
+    if recipe.start in LEARNERS:
+        return (learner_encoder(recipe) or MINILM).removeprefix("hf:")
     name = recipe.start.removeprefix(_features(recipe)).removeprefix(":")
     return name or MINILM
+
+
+def learner_encoder(recipe: Recipe) -> str | None:
+    """The spec of the encoder that a learner learns from; None if it learns from words."""
+    if recipe.features in ("", WORDS):
+        return None
+    spec = recipe.features.removeprefix(f"{ENCODER}:")
+    if spec == ENCODER:
+        return MINILM
+
+    # The model has to find its encoder from anywhere.
+    kind, colon, target = spec.rpartition(":")
+    return f"{kind}{colon}{Path(target).resolve()}" if Path(target).exists() else spec
 
 
 def evidence_target(recipe: Recipe) -> str | None:
@@ -276,6 +346,10 @@ def start_fingerprint(recipe: Recipe) -> str:
         )
     if recipe.start == TFIDF:
         return TFIDF
+    if recipe.start in LEARNERS:
+        from psycheck.training.learner_models import learner_fingerprint
+
+        return learner_fingerprint(recipe)
 
     encoder_fingerprints = []
     if _features(recipe) != SYMPTOMS:

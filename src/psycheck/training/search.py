@@ -44,7 +44,7 @@ def search(
     """
     if kind_of(recipe) != "hf":
         raise BadInput(
-            f"'{recipe.start}' has nothing to search: its regularisation is always chosen on dev",
+            f"'{recipe.start}' has nothing to search: its settings are always chosen by trying all of them",
             code="search.not-fine-tuned",
             allowed="a start that is fine-tuned",
         )

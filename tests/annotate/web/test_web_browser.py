@@ -2,22 +2,25 @@
 
 import json
 import math
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean, median
-from typing import Any
 
-import httpx
 import numpy as np
 import polars as pl
 import pytest
 from playwright.sync_api import Browser, Page
 
+from annotation_browser import (
+    Person,
+    add_server_owner,
+    create_project_page,
+    go_on,
+    import_texts,
+    make_invitation,
+    press_answers,
+    server,
+    shown_text,
+)
 from annotation_site import PASSWORD
 from annotators import CONDITIONS
 from process import psycheck
@@ -70,105 +73,14 @@ contacts = ["The psychologist of the team"]
 """
 
 
-@contextmanager
-def server(url: str) -> Iterator[str]:
-    """The address of `psycheck annotate serve` in a process of its own."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "psycheck", "annotate", "serve", url, "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(600):
-        try:
-            httpx.get(f"{address}/login")
-            break
-        except httpx.TransportError:
-            assert process.poll() is None
-            time.sleep(0.1)
-    yield address
-    process.terminate()
-    process.wait()
-
-
-class Person:
-    """Somebody with a browser of their own; whatever it complains about or loads from elsewhere is kept."""
-
-    def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
-        self.page: Page = browser.new_context(base_url=address, **settings).new_page()
-        self.page.set_default_timeout(60_000)
-        self.complaints: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on(
-            "request",
-            lambda sent: None if sent.url.startswith(address) else self.complaints.append(sent.url),
-        )
-
-    def enter(self, place: str, name: str) -> Page:
-        """Log in, or accept an invitation."""
-        self.page.goto(place)
-        self.page.fill("[name=name]", name)
-        self.page.fill("[name=password]", PASSWORD)
-        self.page.click("button.main")
-        self.page.wait_for_selector("h1:has-text('Projects')")
-        return self.page
-
-
-def _owner(url: str) -> None:
-    db = open_database(url, new=True)
-    accept(db, invite(db, None, None, "owner"), "olga", PASSWORD)
-    db.close()
-
-
-def _file(name: str, rows: list[dict[str, Any]]) -> Any:
-    return {"name": name, "mimeType": "text/plain", "buffer": "\n".join(map(json.dumps, rows)).encode()}
-
-
-def _import(page: Page, kind: str, rows: list[dict[str, Any]]) -> None:
-    page.set_input_files("[name=file]", _file("rows.jsonl", rows))
-    page.select_option("[name=kind]", kind)
-    page.click("text=Import")
-    page.wait_for_selector(f"text={len(rows)} text")
-
-
-def _create(page: Page, settings: str) -> None:
-    page.click("text=Create a project")
-    page.fill("[name=settings]", settings)
-    page.click("button.main")
-    page.wait_for_selector("text=Labels out")
-
-
-def _invite(page: Page, role: str) -> str:
-    page.click("nav a:has-text('Members')")
-    page.select_option("[name=role]", role)
-    page.click("text=Make an invitation link")
-    return page.inner_text("#link").strip()
-
-
-def _press(page: Page, depression: bool, anxiety: bool) -> None:
-    page.keyboard.press("1" if depression else "Shift+Digit1")
-    page.keyboard.press("2" if anxiety else "Shift+Digit2")
-
-
-def _next(page: Page, text: str) -> None:
-    """Save with the keyboard and wait until another text, or no text, is there."""
-    page.keyboard.press("Enter")
-    page.wait_for_function("text => document.querySelector('.words')?.textContent.trim() !== text", arg=text)
-
-
-def _shown(page: Page) -> str:
-    return page.inner_text(".words").strip()
-
-
 def _take_test(page: Page, *, right: bool) -> None:
     answers = {text: (bool(one), bool(other)) for text, one, other in TEST.values()}
     page.wait_for_selector("h1:has-text('screening test')")
     for _ in TEST:
-        text = _shown(page)
+        text = shown_text(page)
         one, other = answers[text]
-        _press(page, one if right else not one, other if right else not other)
-        _next(page, text)
+        press_answers(page, one if right else not one, other if right else not other)
+        go_on(page, text)
     page.wait_for_selector("h1:has-text('of 100')")
 
 
@@ -176,30 +88,32 @@ def _answer_all(page: Page, said: dict[str, dict[str, int]], name: str) -> None:
     """Answer until nothing is left: ben never sees anxiety, the others see it in even posts."""
     page.wait_for_selector("h1")
     while page.locator(".words").count():
-        text = _shown(page)
+        text = shown_text(page)
         post = next(key for key, value in POSTS.items() if value == text)
         anxious = name != "ben" and int(post[-1]) % 2 == 0
-        _press(page, True, anxious)
+        press_answers(page, True, anxious)
         said[post] = {"depression": 1, "anxiety": int(anxious)}
-        _next(page, text)
+        go_on(page, text)
     page.wait_for_selector("text=All done")
 
 
 def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path: Path) -> None:
-    _owner(url)
+    add_server_owner(url)
     with server(url) as address:
         people = {name: Person(chromium, address) for name in ("olga", *ANNOTATORS, "ruth", "ivo")}
         owner = people["olga"].enter("/login", "olga")
-        _create(owner, PROJECT)
+        create_project_page(owner, PROJECT)
         test = [
             {"id": k, "text": t, "depression": d, "anxiety": a, "why": f"why {k}"}
             for k, (t, d, a) in TEST.items()
         ]
-        _import(owner, "screening", test)
-        _import(owner, "item", [{"id": k, "text": text, "split": SPLITS[k]} for k, text in POSTS.items()])
+        import_texts(owner, "screening", test)
+        import_texts(
+            owner, "item", [{"id": k, "text": text, "split": SPLITS[k]} for k, text in POSTS.items()]
+        )
         roles = {**dict.fromkeys(ANNOTATORS, "annotator"), "ruth": "reviewer", "ivo": "adjudicator"}
         for name, role in roles.items():
-            people[name].enter(_invite(owner, role), name)
+            people[name].enter(make_invitation(owner, role), name)
 
         said: dict[str, dict[str, dict[str, int]]] = {name: {} for name in ANNOTATORS}
         for name in ANNOTATORS:
@@ -239,7 +153,7 @@ def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path:
         ivo.click("text=Resolve the first")
         while ivo.locator("#answer").count():
             post = next(key for key, value in POSTS.items() if value == ivo.inner_text(".text").strip())
-            _press(ivo, True, post == "post-0")
+            press_answers(ivo, True, post == "post-0")
             resolved[post] = {"depression": 1, "anxiety": int(post == "post-0")}
             ivo.keyboard.press("Enter")
             ivo.wait_for_load_state()
@@ -287,21 +201,21 @@ def test_from_a_new_project_to_the_export(chromium: Browser, url: str, tmp_path:
 
 def test_the_page_of_a_sentence_by_keyboard_on_a_phone_in_the_dark(chromium: Browser, tmp_path: Path) -> None:
     url = database_url(tmp_path / "annotate")
-    _owner(url)
+    add_server_owner(url)
     with server(url) as address:
         owner = Person(chromium, address).enter("/login", "olga")
-        _create(owner, SYMPTOMS)
+        create_project_page(owner, SYMPTOMS)
         lines = [
             "I wake at four and cannot sleep.",
             "We went to the lake.",
             "My mood is low?",
             "I could not sleep",
         ]
-        _import(owner, "item", [{"id": f"s{k}", "text": line} for k, line in enumerate(lines)])
+        import_texts(owner, "item", [{"id": f"s{k}", "text": line} for k, line in enumerate(lines)])
         phone = Person(
             chromium, address, viewport={"width": 390, "height": 800}, color_scheme="dark", has_touch=True
         )
-        page = phone.enter(_invite(owner, "annotator"), "ada")
+        page = phone.enter(make_invitation(owner, "annotator"), "ada")
         page.click("text=Symptoms in sentences")
         page.click("a.button:has-text('Begin')")
         assert page.is_visible("h2:has-text('Sleep disturbance')")  # the disease's page comes first
@@ -381,11 +295,11 @@ def _unanimous(votes: list[int]) -> float:
 
 def _marks_evidence_and_skips(page: Page, said: dict[str, dict[str, int]]) -> None:
     """Skip one post; mark evidence in the next with arrow keys and with the mouse."""
-    first = _shown(page)
+    first = shown_text(page)
     page.keyboard.press("s")
     page.wait_for_function("text => document.querySelector('.words').textContent.trim() !== text", arg=first)
-    text = _shown(page)
-    _press(page, True, False)
+    text = shown_text(page)
+    press_answers(page, True, False)
     # Who marks words for a label answers it yes, and an answer of no says what it removes.
     page.keyboard.press("Shift+Digit1")
     page.locator(".words span").first.click()
@@ -421,7 +335,7 @@ def _marks_evidence_and_skips(page: Page, said: dict[str, dict[str, int]]) -> No
     assert page.locator("#span-list li").count() == 2
     post = next(key for key, value in POSTS.items() if value == text)
     said[post] = {"depression": 1, "anxiety": 0}
-    _next(page, text)
+    go_on(page, text)
 
 
 def _inspect_all(page: Page) -> None:
@@ -467,7 +381,7 @@ def test_the_work_page_on_a_phone_keeps_drafts_takes_taps_and_keys_by_place(
         page = phone.enter("/login", "ada")
         page.goto("/p/conditions/work")
         page.wait_for_selector(".words span")
-        assert _shown(page) == texts[0]
+        assert shown_text(page) == texts[0]
         assert page.locator("text=small").count() == 0
 
         # The key left of "2" is "&" on AZERTY, and Shift makes it "1": the place counts, not the character.
@@ -505,7 +419,7 @@ def test_the_work_page_on_a_phone_keeps_drafts_takes_taps_and_keys_by_place(
         page.click("button.main")
         page.wait_for_selector("p.note.small")
         assert "0.55" in page.inner_text("p.note.small")
-        assert _shown(page) == texts[1]
+        assert shown_text(page) == texts[1]
         assert page.locator("#span-list li").count() == 0
         page.goto("/p/conditions/work")
         page.wait_for_selector(".words span")

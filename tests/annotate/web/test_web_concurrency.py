@@ -18,9 +18,9 @@ from sqlalchemy import select
 
 from annotation_site import corpus, served
 from annotators import CONDITIONS, Team, team
-from psycheck.annotate.accounts import _new_session
 from psycheck.annotate.database import Database, open_database, server_value
 from psycheck.annotate.membership import Person
+from psycheck.annotate.sessions import new_session
 from psycheck.annotate.tables import assignment, judgement
 from psycheck.annotate.transfer import import_corpus
 from psycheck.annotate.web.cookies import SESSION, Signing
@@ -51,7 +51,7 @@ def _logged_in(db: Database, who: Person) -> Annotator:
     """A session without a password, which takes half a second to check."""
     with db.write() as connection:
         secret = server_value(connection, "secret") or ""
-        token = _new_session(connection, who).token
+        token = new_session(connection, who).token
     return Annotator(Signing(secret.encode())._signer(SESSION).sign(token).decode())
 
 

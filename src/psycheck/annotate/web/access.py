@@ -8,12 +8,12 @@ from typing import Final, cast
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from psycheck.annotate.accounts import Session, session_of
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import Membership, Person, projects_of
 from psycheck.annotate.membership import task as task_for
 from psycheck.annotate.project import Task
 from psycheck.annotate.refusals import NotAllowed, NotFound, Refusal
+from psycheck.annotate.sessions import Session, session_of
 from psycheck.annotate.web.cookies import SESSION, VISITOR, Signing, new_visitor
 from psycheck.annotate.web.pages import HERE
 from psycheck.annotate.web.texts import Texts, preferred_language, texts_in

@@ -4,20 +4,13 @@ from sqlalchemy import select
 from starlette.datastructures import UploadFile
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from psycheck.annotate.accounts import (
-    SHORTEST_PASSWORD,
-    accept,
-    change_password,
-    invited_role,
-    join,
-    log_in,
-    log_out,
-    password_link_name,
-    set_password,
-)
+from psycheck.annotate.accounts import accept, invited_role, join
+from psycheck.annotate.credentials import SHORTEST_PASSWORD
 from psycheck.annotate.membership import create_project, projects_of
+from psycheck.annotate.passwords import change_password, password_link_name, set_password
 from psycheck.annotate.project import EXAMPLE, LARGEST, parse_project
 from psycheck.annotate.refusals import NotFound
+from psycheck.annotate.sessions import log_in, log_out
 from psycheck.annotate.web.access import LANGUAGE, Visit, no_page
 from psycheck.annotate.web.cookies import SESSION, VISITOR
 from psycheck.annotate.web.guard import LOG

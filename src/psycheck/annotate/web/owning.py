@@ -18,8 +18,10 @@ from psycheck.annotate.annotator_agreement import (
 )
 from psycheck.annotate.dashboard import Progress, QueueProgress, progress
 from psycheck.annotate.evidence_agreement import evidence_agreement
-from psycheck.annotate.export import flagged_items, judgements, marked_texts
+from psycheck.annotate.export import judgements
 from psycheck.annotate.export_files import EXPORTS, Exporting, exported, setup_of
+from psycheck.annotate.exported_agreement import marked_texts
+from psycheck.annotate.exported_evidence import flagged_items
 from psycheck.annotate.item_search import stuck_items
 from psycheck.annotate.order import model_agreement
 from psycheck.annotate.quality import Alert, alerts, gold_scores

@@ -4,8 +4,10 @@ from typing import Any
 
 from starlette.responses import Response
 
-from psycheck.annotate.accounts import INVITATION_DAYS, invite, make_password_link, revoke_sessions
+from psycheck.annotate.accounts import INVITATION_DAYS, invite
 from psycheck.annotate.membership import ROLES, members, pause
+from psycheck.annotate.passwords import make_password_link
+from psycheck.annotate.sessions import revoke_sessions
 from psycheck.annotate.upkeep import (
     edit_project,
     end_project,

@@ -57,7 +57,7 @@ def curate(
         check_dump(path)
     if find_spec("rensa") is None:
         raise MissingExtra("the search for near-duplicates", "curate")
-    scores = rankings(how.rank, how.nrc)
+    scores = rankings(how.rank, how.nrc, score_by=how.score_by)
     report = progress or (lambda *_: None)
 
     spilled, tally = spill(

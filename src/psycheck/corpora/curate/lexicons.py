@@ -1,17 +1,16 @@
 """Shipped lists of subreddits, terms and accounts, and ranking of posts by words of emotion (ANGST 3.1).
 
 A post's score is the share of its words that a lexicon lists (ours, Empath's or the NRC's), each word counted
-once for each of its categories, so that a long post is not ahead for its length. Several lexicons are joined
-by the mean of a post's ranks.
+once for each of its categories, so that a long post is not ahead for its length; or their total, as ANGST's
+Table 7 adds them up. A word of the NRC's intensity lexicon counts by its intensity. Several lexicons are
+joined by the mean of a post's ranks.
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +22,9 @@ WORDS = "words"
 EMPATH = "empath"
 NRC = "nrc"
 Score = Callable[[str], float]
+ScoreBy = Literal["share", "total"]
+Lexicon = Mapping[str, Mapping[str, float]]
+"""The weight of each word, by category."""
 
 
 def _letters_to_words() -> bytes:
@@ -95,11 +97,31 @@ def holds_term() -> Callable[[list[bytes]], bool]:
     return holds
 
 
-def rankings(names: Sequence[str], nrc: Path | None = None) -> list[Score]:
+def rankings(names: Sequence[str], nrc: Path | None = None, *, score_by: ScoreBy = "share") -> list[Score]:
     """The scores by these lexicons; a lexicon that is not there is an error before any work."""
-    lexicons: Mapping[str, Callable[[], Iterable[str]]] = {
-        WORDS: lambda: chain(*_data("emotions")["words"].values()),
-        EMPATH: _empath_words,
+    return [_score(_joined_weights(lexicon), score_by) for lexicon in _lexicons(names, nrc).values()]
+
+
+def lexicon_scores(
+    texts: Sequence[str], names: Sequence[str], nrc: Path | None = None
+) -> dict[str, list[float]]:
+    """Each text by each lexicon: the share of its words, their total, and the totals by emotion for NRC."""
+    columns: dict[str, list[float]] = {}
+    for name, lexicon in _lexicons(names, nrc).items():
+        weights = _joined_weights(lexicon)
+        columns[f"{name}_share"] = [*map(_score(weights, "share"), texts)]
+        columns[f"{name}_total"] = [*map(_score(weights, "total"), texts)]
+        if name == NRC:
+            for emotion, words in lexicon.items():
+                columns[f"{name}_{emotion}"] = [*map(_score(words, "total"), texts)]
+    return columns
+
+
+def _lexicons(names: Sequence[str], nrc: Path | None) -> dict[str, Lexicon]:
+    """The lexicons of these names."""
+    lexicons: Mapping[str, Callable[[], Lexicon]] = {
+        WORDS: lambda: _weighing_1(_data("emotions")["words"]),
+        EMPATH: lambda: _weighing_1(_empath_words()),
         NRC: lambda: _nrc_words(nrc),
     }
     for name in names:
@@ -109,7 +131,21 @@ def rankings(names: Sequence[str], nrc: Path | None = None) -> list[Score]:
                 code="curate.unknown-ranking",
                 allowed=", ".join(lexicons),
             )
-    return [_share_of_words(lexicons[name]()) for name in names]
+    return {name: lexicons[name]() for name in names}
+
+
+def _weighing_1(categories: Mapping[str, Iterable[str]]) -> Lexicon:
+    """Words by category, each counting 1."""
+    return {name: dict.fromkeys(words, 1.0) for name, words in categories.items()}
+
+
+def _joined_weights(lexicon: Lexicon) -> dict[str, float]:
+    """The weight of each word: that of all its categories together."""
+    weights: dict[str, float] = {}
+    for words in lexicon.values():
+        for word, weight in words.items():
+            weights[word] = weights.get(word, 0.0) + weight
+    return weights
 
 
 def joined(scores: Sequence[FloatArray]) -> FloatArray:
@@ -127,37 +163,34 @@ def joined(scores: Sequence[FloatArray]) -> FloatArray:
     return np.asarray(np.mean(ranks, axis=0), dtype=np.float64)
 
 
-def _share_of_words(lexicon: Iterable[str]) -> Score:
-    """The score by a lexicon that lists a word once for each of its categories."""
-    weight_of = Counter(word.encode() for word in lexicon)
+def _score(weights: Mapping[str, float], score_by: ScoreBy) -> Score:
+    """The score by the weights of words: their total in a text, or its share of the words."""
+    weight_of = {word.encode(): weight for word, weight in weights.items()}
 
     def score(text: str) -> float:
         words = words_in(text)
         if not words:
             return 0.0
-        weights = [weight_of[word] for word in words if word in weight_of]
-        return sum(weights) / len(words)
+        total = sum(weight_of[word] for word in words if word in weight_of)
+        return total / len(words) if score_by == "share" else total
 
     return score
 
 
-def _empath_words() -> list[str]:
-    """The words of the categories of Empath that are emotions, a word once for each of its categories."""
+def _empath_words() -> dict[str, list[str]]:
+    """The words of the categories of Empath that are emotions."""
     categories = library("empath", "ranking by Empath", "curate").Empath().cats
-    words: list[str] = []
-    for name in _data("emotions")["empath"]["categories"]:
-        # A set, so that a word counts once per category even if Empath lists it twice.
-        words += set(categories[name])
-    return words
+    return {name: categories[name] for name in _data("emotions")["empath"]["categories"]}
 
 
-def _nrc_words(path: Path | None) -> list[str]:
-    """The words of the emotions, from the lexicon's own file: word, emotion and 0 or 1, separated by tabs."""
+def _nrc_words(path: Path | None) -> Lexicon:
+    """The words of the emotions, from a file of the NRC: word, emotion, and 0 or 1 or the intensity."""
     if path is None:
         raise BadInput(
             what="ranking by NRC needs the file of the lexicon",
             code="curate.no-nrc-file",
-            allowed="NRC-Emotion-Lexicon-Wordlevel: word, emotion, 0 or 1, separated by tabs",
+            allowed="NRC-Emotion-Lexicon-Wordlevel (word, emotion, 0 or 1, separated by tabs), or that of "
+            "intensities",
             do="ask the National Research Council Canada for it (research use only); then `nrc=FILE`",
         )
     try:
@@ -170,17 +203,18 @@ def _nrc_words(path: Path | None) -> list[str]:
         ) from error
 
     emotions = _data("emotions")["nrc"]["emotions"]
-    words = []
+    words: dict[str, dict[str, float]] = {emotion: {} for emotion in emotions}
     for line in lines:
         # Blank lines and a description may stand before the entries.
         fields = line.split("\t")
         if len(fields) != 3:
             continue
-        word, emotion, is_associated = fields
-        if emotion in emotions and is_associated.strip() == "1":
-            words.append(word.lower())
+        word, emotion, written = fields
+        weight = _weight(written)
+        if emotion in emotions and weight > 0:
+            words[emotion][word.lower()] = weight
 
-    if not words:
+    if not any(words.values()):
         raise BadInput(
             what="the NRC lexicon has no word of the emotions used",
             code="curate.no-nrc-words",
@@ -188,3 +222,11 @@ def _nrc_words(path: Path | None) -> list[str]:
             allowed=f"lines of word, emotion ({', '.join(sorted(emotions))} …), 0 or 1, separated by tabs",
         )
     return words
+
+
+def _weight(written: str) -> float:
+    """A weight as the lexicon writes it; 0 for a heading."""
+    try:
+        return float(written)
+    except ValueError:
+        return 0.0

@@ -1,15 +1,16 @@
 """Settings of `curate`; the defaults follow ANGST 3.1 and PsySym 3.4–3.5."""
 
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from psycheck.core.errors import BadInput
+from psycheck.core.errors import BadInput, nearest
 from psycheck.corpora.curate.disclosure import known_conditions
-from psycheck.corpora.curate.lexicons import WORDS
+from psycheck.corpora.curate.lexicons import WORDS, ScoreBy
 from psycheck.io.settings import AT_LEAST_0, AT_LEAST_1, Limit, check_values
 
 PARTS = ("train", "dev", "test")
@@ -25,7 +26,8 @@ class Curating:
     `conditions` to look for (none: all nine); `subreddits` from which to take disclosures and posts of
     disclosing authors (none: all; "listed": the shipped list). `top_k` = 0 keeps all posts; `sample` = 0
     takes no sample of them; `control_posts` = 0 takes as many as there are posts of disclosing authors.
-    `split_by` names what a split must not cut through: "author", "subreddit", "time".
+    `score_by` says whether a post's score by a lexicon is the share of its words or their total, as in
+    ANGST's Table 7. `split_by` names what a split must not cut through: "author", "subreddit", "time".
     """
 
     conditions: tuple[str, ...] = ()
@@ -37,6 +39,7 @@ class Curating:
     min_posts: AtLeastOne = 10
     most_posts: AtLeastOne = 256
     rank: tuple[str, ...] = (WORDS,)
+    score_by: ScoreBy = "share"
     nrc: Path | None = None
     top_k: NotNegative = 25_000
     sample: NotNegative = 0
@@ -71,6 +74,19 @@ class Curating:
         if self.until is None:
             return math.inf
         return _midnight(self.until) + timedelta(days=1).total_seconds()
+
+
+def preset_settings(name: str) -> dict[str, Any]:
+    """What a study kept, by its name."""
+    file = Path(__file__).with_name("presets.toml")
+    presets = tomllib.loads(file.read_text("utf-8"))
+    if name not in presets:
+        raise BadInput(
+            f"there is no preset '{name}'",
+            code="curate.unknown-preset",
+            allowed=nearest(name, presets),
+        )
+    return dict(presets[name])
 
 
 def split_of(ratio: str) -> dict[str, float]:

@@ -12,10 +12,13 @@ from psycheck.report.junit import junit
 from psycheck.report.page import draw
 from psycheck.report.sections import by, grouped, unique
 from psycheck.report.studies import published_figures as papers
-from psycheck.report.studies.published_figures import marked, over_seeds, p_values, published
+from psycheck.report.studies.published_figures import MARK, marked, over_seeds, p_values, published
 from psycheck.report.tables import Table, table_of
 
 HALF, DEV = "0.5", "dev"  # how a decision was made, as findings name it
+# Which texts a pass rate counts: those that an edit changed, or every text, as the paper does.
+CHANGED_TEXTS, EVERY_TEXT = "changed texts", "every text"
+EVERY_TEXT_RATE = "pass_rate_every_text"
 Row = tuple[str, ...]
 BySeed = list[Finding]  # the findings of all seeds
 
@@ -32,12 +35,24 @@ F1 = Figure("f1", HALF)
 F1_DEV = Figure("f1", DEV)
 AUC = Figure("auc", "ranking")
 MACRO_F1 = Figure("macro_f1", HALF)
-AT_HOME = (
-    Figure("accuracy", HALF),
+BRIER = Figure("brier", "ranking")
+ACCURACY = Figure("accuracy", HALF)
+HARD_BRIER = Figure("hard_brier", HALF)
+HARD_AUC = Figure("hard_auc", HALF)
+# What the paper prints of a model and what it does not, in the order of its tables.
+PRINTED = (ACCURACY, F1, HARD_BRIER, HARD_AUC)
+OURS_ALONE = (MACRO_F1, BRIER, AUC, F1_DEV)
+OF_SEEDS = (
+    ACCURACY,
     F1,
+    Figure("precision", HALF),
+    Figure("recall", HALF),
+    HARD_BRIER,
+    HARD_AUC,
     MACRO_F1,
+    BRIER,
     AUC,
-)  # on the test split of the training corpus
+)
 
 
 def pages(run: Run) -> dict[str, str]:
@@ -79,13 +94,15 @@ def deck_tables(findings: Sequence[Finding]) -> str:
 
 
 def tables_of(findings: Sequence[Finding]) -> list[Table]:
-    """Tables 2, 4, 5 and 6 and App-table 3."""
+    """Tables 2, 4, 5 and 6, App-table 3, and sections 5.2 and 6.2."""
     return [
         checks_table(findings),
         matrix_table(findings),
         category_table(findings),
         retraining_table(findings),
         seeds_table(findings),
+        correlation_table(findings),
+        length_table(findings),
     ]
 
 
@@ -150,18 +167,27 @@ def _check_name(rate: Finding) -> str:
 
 
 def checks_table(findings: Sequence[Finding]) -> Table:
-    """One row per check, one column per model and training corpus."""
+    """One row per check; for each model and training corpus the texts that changed, and every text."""
     rates = _pass_rates(findings)
+    of_every_text = [finding for finding in findings if finding.measure == EVERY_TEXT_RATE]
     paper = published("deck-app-table-4")
     theirs = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
-    ours = {by("check", "model", "corpus")(rate): _percent(rate) for rate in rates}
+    place = by("check", "model", "corpus")
+    ours = {place(rate): _percent(rate) for rate in rates}
+    as_published = {place(rate): _percent(rate) for rate in of_every_text}
     kinds = {rate.where["check"]: rate.where["kind"] for rate in rates}
     kinds |= {row["check"]: row["kind"] for row in paper}
 
     checks = unique(key[0] for key in (*theirs, *ours))
     rows = {check: [check, kinds[check]] for check in checks}
     head = []
-    for cells, whose in ((theirs, " (published)"), (ours, "")):
+    # The paper counts texts that an edit left unchanged: its figures stand beside ours of every text.
+    columns = (
+        (theirs, " (published, every text)"),
+        (as_published, f" ({EVERY_TEXT})"),
+        (ours, f" ({CHANGED_TEXTS})"),
+    )
+    for cells, whose in columns:
         for model, corpus in unique(key[1:] for key in cells):
             head.append(f"{model}, {corpus}{whose}")
             for check in checks:
@@ -170,22 +196,13 @@ def checks_table(findings: Sequence[Finding]) -> Table:
 
 
 def matrix_table(findings: Sequence[Finding]) -> Table:
-    """Train × model × test: accuracy and AUC at home, F1 everywhere, and whether it beats chance."""
+    """Train × model × test: what the paper prints, our own figures, and whether it beats chance."""
     rows: list[Row] = []
     for place, printed_rows in grouped(published("deck-table-4"), _printed_place).items():
         printed = {row["measure"]: marked(row) for row in printed_rows}
-        auc = f"hard {printed['hard_auc']}" if "hard_auc" in printed else ""
-        rows.append(
-            (
-                *place,
-                printed.get("accuracy", ""),
-                printed["f1"],
-                "",
-                auc,
-            )
-        )
+        rows.append((*place, *(printed.get(figure.measure, "") for figure in PRINTED)))
     for place, model_findings in _places(findings, "plain").items():
-        figures = [_over_seeds(model_findings, figure) for figure in (*AT_HOME, F1_DEV)]
+        figures = [_over_seeds(model_findings, figure) for figure in (*PRINTED, *OURS_ALONE)]
         against_coin = _of_figure(model_findings, Figure("chance_p_holm", HALF, "coin"))
         against_class = _of_figure(model_findings, Figure("chance_p_holm", HALF, "larger class"))
         rows.append(
@@ -272,7 +289,9 @@ def seeds_table(findings: Sequence[Finding]) -> Table:
     """Mean and standard deviation over seeds on the own test split."""
     rows: list[Row] = []
     for row in published("deck-app-table-3"):
-        figure = f"{marked(row, 'mean')} ({row['sd']})"
+        # Printed as shares; all tables here are in per cent.
+        mark = MARK if row["mark"] else ""
+        figure = f"{100 * float(row['mean']):.1f}{mark} (sd {100 * float(row['sd']):.1f})"
         rows.append(
             (
                 "published",
@@ -284,7 +303,7 @@ def seeds_table(findings: Sequence[Finding]) -> Table:
         )
     for (trained_on, test, model), model_findings in _places(findings, "plain").items():
         if trained_on == test:
-            for figure_of_model in AT_HOME:
+            for figure_of_model in OF_SEEDS:
                 cell = _over_seeds(model_findings, figure_of_model)
                 rows.append(
                     (
@@ -296,6 +315,63 @@ def seeds_table(findings: Sequence[Finding]) -> Table:
                     )
                 )
     return table_of("deck_seeds", rows)
+
+
+def correlation_table(findings: Sequence[Finding]) -> Table:
+    """Section 5.2: pass rates against accuracy over pairs of model and corpus, in distribution."""
+    rows: list[Row] = [
+        ("published", "MFT", "every text", "", "72.3", "<0.05", ">0.75"),
+        ("published", "DIR", "every text", "", "1.6", ">0.05", ""),
+    ]
+    correlations = [finding for finding in findings if finding.measure == "pearson_r"]
+    p_of = {
+        (finding.measure, finding.where.get("test", ""), *_compared(finding)): finding
+        for finding in findings
+        if finding.measure in ("pearson_p", "t_p")
+    }
+    for correlation in correlations:
+        place = _compared(correlation)
+        rows.append(
+            (
+                "ours",
+                *place,
+                str(correlation.n),
+                papers.over_seeds([correlation], scale=100, digits=1),
+                p_values([p_of["pearson_p", "", *place]]) or "–",
+                p_values([p_of["t_p", "unpaired", *place]]) or "–",
+            )
+        )
+    return table_of("deck_correlations", rows)
+
+
+def _compared(finding: Finding) -> tuple[str, str]:
+    return finding.where["kind"], finding.where.get("counting", "")
+
+
+def length_table(findings: Sequence[Finding]) -> Table:
+    """Section 6.2: the lengths of texts that failed and passed DIR checks, with Mann–Whitney's p."""
+    place = by("model", "corpus", "feature")
+    # Pooled over the checks, as in the paper.
+    of_cases = [finding for finding in findings if finding.where.get("unit") == "case"]
+    rows: list[Row] = []
+    for key, of_feature in grouped(of_cases, place).items():
+        named = {(f.measure, f.where.get("outcome", "")): f for f in of_feature}
+        p = named.get(("length_p", ""))
+        rows.append(
+            (
+                *key,
+                _median(named.get(("length_median", "failed"))),
+                _median(named.get(("length_median", "passed"))),
+                (p_values([p]) if p else "") or "–",
+            )
+        )
+    return table_of("deck_lengths", rows)
+
+
+def _median(finding: Finding | None) -> str:
+    if finding is None or not finding.tested:
+        return "–"
+    return f"{finding.value:.1f}, n {finding.n}"
 
 
 def notes() -> list[str]:

@@ -11,7 +11,7 @@ from psycheck.core.headline import Headline
 from psycheck.core.run import Page, Run
 from psycheck.report.display_names import words_of
 from psycheck.report.headlines import headline
-from psycheck.report.numbers import ends, percent
+from psycheck.report.numbers import ends, p_value, percent
 from psycheck.report.page import draw
 from psycheck.report.sections import by, unique
 from psycheck.report.studies.published_figures import (
@@ -31,6 +31,7 @@ PUBLISHED = {
     "random forest": "gender-table-2",
     "MLP": "gender-table-3",
 }
+_QUESTIONS = {"signed": "side", "size": "size"}
 FAVOURED_LETTER = {"favours_female": " F", "favours_male": " M"}
 SHOWN = 20  # ids of flipped pairs in a row of their table
 # Pixels of the plot: its width, where tracks begin, the height of a line, the length of a track.
@@ -94,8 +95,9 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
     y = 20
     learners: list[tuple[int, str]] = []
     rows = []
+    classifiers = unique((finding.where["model"], finding.where["encoder"]) for finding in flips)
     for finding in flips:
-        learner = finding.where["model"]
+        learner = _title(finding.where["model"], finding.where["encoder"], classifiers)
         if not learners or learner != learners[-1][1]:
             learners.append((y + 14, learner))
             y += _LINE
@@ -140,6 +142,9 @@ def tables_of(findings: Findings) -> list[Table]:
     """The paper's tables, one per learner, then the pairs, the changes and the ids of flipped pairs."""
     tables = [main_table(findings, learner) for learner in _learners(findings)]
     tables += [pairs_table(findings), change_table(findings)]
+    transfer = transfer_table(findings)
+    if transfer.rows:
+        tables.append(transfer)
     draws = _draws(findings)
     if draws > 1:
         note = f"Ours: mean of {draws} draws of the training texts; in brackets the least and the most."
@@ -151,9 +156,11 @@ def tables_of(findings: Findings) -> list[Table]:
 def answers(findings: Findings) -> list[Headline]:
     """For each learner one sentence: what it learned from the original texts, and what augmenting changed."""
     headlines = []
-    for learner in _learners(findings):
-        original = findings.where(model=learner, experiment=ORIGINAL)
-        augmented = findings.where(model=learner, experiment=AUGMENTED)
+    classifiers = _classifiers(findings)
+    for learner, encoder in classifiers:
+        of_classifier = findings.where(model=learner, encoder=encoder)
+        original = of_classifier.where(experiment=ORIGINAL)
+        augmented = of_classifier.where(experiment=AUGMENTED)
         before = original.where(measure="flip_rate")
         after = augmented.where(measure="flip_rate")
         if before and after:
@@ -163,7 +170,7 @@ def answers(findings: Findings) -> list[Headline]:
                 headline(
                     "study.gender",
                     [*before, *after],
-                    learner=learner,
+                    learner=_title(learner, encoder, classifiers),
                     ratios=f"{ratio_before} and {ratio_after}",
                     cost=_cell(augmented.where(measure="macro_f1_change"), SIGNED_POINTS),
                     before=_flips(before),
@@ -225,8 +232,8 @@ def _published_rows(paper: Sequence[Mapping[str, str]]) -> list[Row]:
 def pairs_table(findings: Findings) -> Table:
     """What becomes of the pairs: flips and their direction, misses by gender, both differences (F less M)."""
     rows: list[Row] = []
-    for learner, experiment in product(_learners(findings), EXPERIMENTS):
-        experiment_findings = findings.where(model=learner, experiment=experiment)
+    for (learner, encoder), experiment in product(_classifiers(findings), EXPERIMENTS):
+        experiment_findings = findings.where(model=learner, encoder=encoder, experiment=experiment)
         flips = experiment_findings.where(measure="flip_rate")
         rows.append(
             (
@@ -267,8 +274,8 @@ def pairs_table(findings: Findings) -> Table:
 def change_table(findings: Findings) -> Table:
     """How far each experiment is from the original, on the same pairs."""
     rows: list[Row] = []
-    for learner, experiment in product(_learners(findings), EXPERIMENTS[1:]):
-        experiment_findings = findings.where(model=learner, experiment=experiment)
+    for (learner, encoder), experiment in product(_classifiers(findings), EXPERIMENTS[1:]):
+        experiment_findings = findings.where(model=learner, encoder=encoder, experiment=experiment)
         changes = experiment_findings.where(measure="flip_rate_change")
         rows.append(
             (
@@ -281,6 +288,35 @@ def change_table(findings: Findings) -> Table:
             )
         )
     return table_of("gender_changes", rows)
+
+
+def transfer_table(findings: Findings) -> Table:
+    """Direct Bias of several encoders against its effect on the classifiers, and whether that can be told."""
+    rows: list[Row] = []
+    for correlation in findings.where(measure="bias_transfer_rho"):
+        place = {key: correlation.where[key] for key in ("model", "experiment", "question")}
+        p = findings.where(measure="bias_transfer_p", **place)
+        least = findings.where(measure="bias_transfer_least_p", **place)
+        rows.append(
+            (
+                place["model"],
+                place["experiment"],
+                _QUESTIONS[place["question"]],
+                str(correlation.n),
+                SIGNED(correlation.value) if correlation.tested else "–",
+                p_values(p) or "–",
+                _transfer_answer(correlation, p[0].value, least[0].value),
+            )
+        )
+    return table_of("gender_transfer", rows)
+
+
+def _transfer_answer(correlation: Finding, p: float, least: float) -> str:
+    if "too_few_encoders" in correlation.flags:
+        return f"cannot be told from {correlation.n} encoders: p cannot be below {p_value(least)}"
+    if not correlation.tested:
+        return "cannot be told: all encoders have the same figure"
+    return "yes" if p < 0.05 and correlation.value > 0 else "not shown"
 
 
 def flipped_table(findings: Findings) -> Table:
@@ -308,6 +344,18 @@ def paper_notes() -> list[str]:
     for _, table, row in contradicted("gender-*"):
         notes.append(f"{table}: {row['model']}, {row['experiment']}: {row['fnrr']}; {row['mark']}")
     return notes
+
+
+def _classifiers(findings: Findings) -> list[tuple[str, str]]:
+    """Every learner with the vectors that it learned from."""
+    flips = findings.where(measure="flip_rate")
+    return unique((finding.where["model"], finding.where["encoder"]) for finding in flips)
+
+
+def _title(learner: str, encoder: str, classifiers: Sequence[tuple[str, str]]) -> str:
+    """The learner, and its vectors where there are several."""
+    of_learner = [vectors for name, vectors in classifiers if name == learner]
+    return f"{learner} on {encoder}" if len(of_learner) > 1 else learner
 
 
 def _learners(findings: Findings) -> list[str]:

@@ -129,20 +129,29 @@ def may_be_finite(
     if word in AUXILIARIES:
         return True
     last = subject[-1].text if subject else ""
-    # "to visits", "we visits", "the visits"
-    if last == "to" or last in LISTS["not_third"]:
-        return False
-    if last in LISTS["determiners"] and last not in LISTS["third"]:
+    if _calls_for_noun(last):
         return False
     # "denies", "who visits", "everyone visits"
     if word not in NOUN_FORMS or (relative and not subject) or last in LISTS["third"]:
         return True
-    # "his mother visits", but "his mother with visits"
-    if names_person(subject) and not any(each.text in LISTS["prepositions"] for each in subject):
+    if _is_person_alone(subject):
         return True
     # "that the noise wakes"
     is_noun_phrase = bool(subject) and subject[0].text in LISTS["determiners"]
     return bool(opener) and word not in COMPLAINTS and is_noun_phrase
+
+
+def _calls_for_noun(word: str) -> bool:
+    """True if a form in -s after this word is a noun: "to visits", "we visits", "the visits"."""
+    if word == "to" or word in LISTS["not_third"]:
+        return True
+    return word in LISTS["determiners"] and word not in LISTS["third"]
+
+
+def _is_person_alone(subject: Sequence[Word]) -> bool:
+    """True for "his mother" before "visits", but not for "his mother with"."""
+    has_preposition = any(word.text in LISTS["prepositions"] for word in subject)
+    return not has_preposition and names_person(subject)
 
 
 def ends_no_noun(word: str) -> bool:

@@ -25,6 +25,10 @@ class _OtherSubject(NamedTuple):
     verb: int
 
 
+# Verbs whose form does not show whether their subject is one or several.
+_NUMBER_HIDDEN: Final = LISTS["plural"] | LISTS["either_number"]
+
+
 @dataclass(slots=True)
 class _Reading:
     """What is known of a sentence up to the word that is read."""
@@ -243,20 +247,27 @@ def _note_clause(words: Sequence[Word], at: int, reading: _Reading, lead: str) -
     if word in LISTS["relative"] or word in LISTS["opening"]:
         reading.begin_clause(word, at)
         return
-    if word not in clause.TELLING and not (reading.opener and clause.is_past(word)):
+    is_past_of_clause = reading.opener and clause.is_past(word)
+    if word not in clause.TELLING and not is_past_of_clause:
         return
 
     subject = [each for each in words[reading.since : at] if each.text not in ("not", "–")]
-    other = None
-    # A form in -s right after the verb is its object: "she gets headaches".
-    is_object = not subject and not reading.opener and lead != "head" and word not in clause.AUXILIARIES
-    if not is_object:
-        other = _subject_of(words, at, subject, reading)
+    other = _other_subject(words, at, subject, reading, lead)
     if other:
         reading.other = other
-    elif not subject or (word not in LISTS["plural"] and word not in LISTS["either_number"]):
-        return
-    reading.begin_clause(_saying(word), at)
+        reading.begin_clause(_saying(word), at)
+    elif subject and word in _NUMBER_HIDDEN:
+        reading.begin_clause(_saying(word), at)
+
+
+def _other_subject(
+    words: Sequence[Word], at: int, subject: Sequence[Word], reading: _Reading, lead: str
+) -> _OtherSubject | None:
+    """The other subject of the word at `at`, unless it is an object: "she gets headaches"."""
+    begins_clause = subject or reading.opener or lead == "head"
+    if not begins_clause and words[at].text not in clause.AUXILIARIES:
+        return None
+    return _subject_of(words, at, subject, reading)
 
 
 def _subject_of(
@@ -275,20 +286,29 @@ def _subject_of(
 
     is_person = _is_person(subject, before, opener)
     if word in clause.FINITE_FORMS:
-        if not clause.may_be_finite(word, subject, opener, relative=is_relative):
-            return None
+        is_verb_of_subject = clause.may_be_finite(word, subject, opener, relative=is_relative)
         acts = word not in clause.AUXILIARIES and clause.is_personal(words, at)
-        return _OtherSubject(is_person=is_person or acts, ends=ends, verb=at)
+        is_person = is_person or acts
+    else:
+        # Other forms do not show their number: the subject must.
+        may_be_verb = _may_be_verb_of(words[at], subject, opener, is_relative=is_relative)
+        is_verb_of_subject = may_be_verb and _is_singular(subject, before, is_relative=is_relative)
+    return _OtherSubject(is_person=is_person, ends=ends, verb=at) if is_verb_of_subject else None
 
-    # Other forms do not show their number: the subject must.
-    is_modal = word in LISTS["either_number"] and not words[at].capital
-    if not is_modal and not (opener and clause.is_past(word) and (is_relative or _begins_subject(subject))):
-        return None
+
+def _is_singular(subject: Sequence[Word], before: Sequence[Word], *, is_relative: bool) -> bool:
+    """True if there is a subject, for a relative clause the word before it, and it is not a plural."""
     if not subject and not is_relative:
-        return None
-    if clause.plural(subject or before):
-        return None
-    return _OtherSubject(is_person=is_person, ends=ends, verb=at)
+        return False
+    return not clause.plural(subject or before)
+
+
+def _may_be_verb_of(word: Word, subject: Sequence[Word], opener: str, *, is_relative: bool) -> bool:
+    """True if a form that has no -s may be the verb of the subject: a modal, or a past tense in a clause."""
+    if word.text in LISTS["either_number"] and not word.capital:
+        return True
+    in_clause = bool(opener) and (is_relative or _begins_subject(subject))
+    return in_clause and clause.is_past(word.text)
 
 
 def _clause_ends(opener: str, before: Sequence[Word], *, is_relative: bool) -> tuple[str, ...]:

@@ -62,10 +62,8 @@ def is_name(text: str, start: int, end: int) -> bool:
     left = max(0, start - 24)
     if _FORMS["place_before"].search(text, left, start):
         return False
-    if any(
-        found.start() <= start < found.end()
-        for found in _FORMS["things"].finditer(text, max(0, start - _LONGEST_THING), end + _LONGEST_THING)
-    ):
+    things = _FORMS["things"].finditer(text, max(0, start - _LONGEST_THING), end + _LONGEST_THING)
+    if any(thing.start() <= start < thing.end() for thing in things):
         return False
     if not word.isupper() and any(_FORMS[form].match(text, end) for form in ("of_a_place", "of_a_house")):
         return False
@@ -100,15 +98,29 @@ def _shown(text: str, start: int, end: int, name: str) -> bool:
     if behind.lower() in _LISTS["does"]:
         return True
     before = _FORMS["word_before"].search(text, max(0, start - 24), start)
-    last = before[1] if before else ""
-    if last.lower() in _LISTS["verb_after"] or _in_heading(text, start, end):
+    word_before = before[1] if before else ""
+    if word_before.lower() in _LISTS["verb_after"] or _in_heading(text, start, end):
         return False
     if _surname(behind):
         return True
-    if name in _MONTHS or last.lower() in _LISTS["person_after"]:
-        return last.lower() in _LISTS["person_after"]
-    if last:
-        return (last.islower() or last.lower() in _LISTS["heads"]) and last not in _LISTS["not_after"]
+
+    after_person_word = word_before.lower() in _LISTS["person_after"]
+    if name in _MONTHS or after_person_word:
+        return after_person_word
+    if word_before:
+        return _may_lead_to_name(word_before)
+    return _is_named_at_start(text, end, name, behind)
+
+
+def _may_lead_to_name(word: str) -> bool:
+    """True for a small word, or the head of a form, unless a name never follows it."""
+    if word in _LISTS["not_after"]:
+        return False
+    return word.islower() or word.lower() in _LISTS["heads"]
+
+
+def _is_named_at_start(text: str, end: int, name: str, behind: str) -> bool:
+    """True if what follows a word at the start of a sentence shows that it is a name: "Grace and Tom …"."""
     joined = _FORMS["and_name"].match(text, end)
     if joined or name in _SUBJECTS:
         return joined is not None and joined[1] in _KNOWN

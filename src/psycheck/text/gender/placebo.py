@@ -188,12 +188,12 @@ def _fitting(
             if count == words:
                 continue
             distance = chosen.distance + away
-            for change in replacements:
-                start, end, new = change
-                length = grown + len(new) - (end - start)
+            for growth_of_change, change in replacements:
+                length = grown + growth_of_change
+                if not lowest <= length <= highest:
+                    continue
                 reached = best.get((count + 1, length))
-                near_enough = reached is None or distance < reached.distance
-                if near_enough and lowest <= length <= highest:
+                if reached is None or distance < reached.distance:
                     rewordings = (*chosen.rewordings, (number, change))
                     best[count + 1, length] = _Chosen(distance, length, rewordings)
 
@@ -201,8 +201,11 @@ def _fitting(
     return min(complete, key=lambda chosen: (abs(chosen.growth - target), chosen.distance), default=None)
 
 
-def _replacements(match: Match[str]) -> list[Change]:
-    """The ways to replace one wording."""
+def _replacements(match: Match[str]) -> list[tuple[int, Change]]:
+    """The ways to replace one wording, each by how much longer it is: the first of each length."""
     start, end = match.span()
-    synonyms = _SYNONYMS[straight(match[0].lower())]
-    return [(start, end, carry_style(match[0], synonym)) for synonym in synonyms]
+    by_growth: dict[int, Change] = {}
+    for synonym in _SYNONYMS[straight(match[0].lower())]:
+        new = carry_style(match[0], synonym)
+        by_growth.setdefault(len(new) - (end - start), (start, end, new))
+    return list(by_growth.items())

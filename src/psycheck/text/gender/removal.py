@@ -1,5 +1,6 @@
 """What goes with a word that is taken out of a text: its space, and its capital."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from psycheck.text.edits import Change, Span, address_spans, capitalised, inside
@@ -29,14 +30,18 @@ def tidied(text: str, changes: list[Change]) -> list[Change]:
         if tidy:
             left = max(left, tidy[-1][1])
         tidy.append((left, right, ""))
-        if needs_capital or _has_capital(text[start:end]):
-            next_is_small = text[right : right + 1].islower()
-            if next_is_small and not inside(addresses, right):
-                letter = right
+        gave_capital = needs_capital or _has_capital(text[start:end])
+        if gave_capital and _may_take_capital(text, right, addresses):
+            letter = right
 
     if letter >= 0:
         tidy.append(_capital(text, letter))
     return tidy
+
+
+def _may_take_capital(text: str, at: int, addresses: Sequence[Span]) -> bool:
+    """True for a small letter that is not part of an address."""
+    return text[at : at + 1].islower() and not inside(addresses, at)
 
 
 def _capital(text: str, at: int) -> Change:

@@ -48,23 +48,29 @@ def words_after(text: str, end: int) -> list[Word]:
         read_to = match.end()
 
         if token[0].isalnum():
-            word = _word(match)
-            words.append(word)
-            # What follows the next "he" or "she" is the business of that pronoun.
-            if word.text in LISTS["he_or_she"] and words[0].text not in (",", "–"):
+            words.append(_word(match))
+            if _is_next_pronoun(words):
                 break
-        elif token == ",":
-            words.append(Word(text=",", start=read_to - 1, end=read_to, capital=False))
-        elif token in _ENDS or (token == "." and _full_stop(text, read_to, words)):
+        elif _is_end(text, token, read_to, words):
             break
         elif token in _BRACKETS or token == '"':
             read_to = _end_of_bracket(text, token, read_to, end + _REACH)
             if read_to < 0:
                 break
         elif token != ".":
-            mark = "&" if token == "&" else "–"
+            mark = token if token in (",", "&") else "–"
             words.append(Word(text=mark, start=match.start(), end=read_to, capital=False))
     return words
+
+
+def _is_end(text: str, token: str, at: int, words: Sequence[Word]) -> bool:
+    """True if a mark, which ends at `at`, ends the sentence."""
+    return token in _ENDS or (token == "." and _full_stop(text, at, words))
+
+
+def _is_next_pronoun(words: Sequence[Word]) -> bool:
+    """True at the next "he" or "she": what follows is the business of that pronoun."""
+    return words[-1].text in LISTS["he_or_she"] and words[0].text not in (",", "–")
 
 
 def _word(match: Match[str]) -> Word:

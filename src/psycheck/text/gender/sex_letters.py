@@ -74,11 +74,16 @@ def _glued(text: str, left: int, start: int, end: int) -> bool:
     before = _FORMS["word_before"].search(text, left, start)
     if before and before[1].lower() in _NO_AGE_BEFORE:
         return False
+    return _may_be_person_before(text, end, shown=in_brackets or is_upper)
+
+
+def _may_be_person_before(text: str, end: int, *, shown: bool) -> bool:
+    """True if the word behind an age and a letter leaves it to be a person, or makes it one: "34f here"."""
     behind = _FORMS["word_behind"].match(text, end)
     word_behind = behind[1].lower() if behind else ""
     if word_behind in _NO_PERSON_BEHIND:
         return False
-    return in_brackets or is_upper or word_behind in _POSTER_BEHIND
+    return shown or word_behind in _POSTER_BEHIND
 
 
 def _is_described(text: str, left: int, start: int, end: int) -> bool:

@@ -43,21 +43,25 @@ def gendered(text: str, scope: Scope) -> list[Found]:
     if first is None and not letters:
         return []
 
-    addresses = address_spans(text)
-    tags = _tag_spans(text)
+    # What stands in an address or in an HTML tag is not a word of the text.
+    no_words = [spans for spans in (address_spans(text), _tag_spans(text)) if spans]
     words: list[Found] = []
     for start, end in letters:
-        if not inside(addresses, start) and not inside(tags, start):
+        if not _is_inside_any(no_words, start):
             words.append(_sex_letter(text, start, end))
-    if first is not None:
-        for match in pattern.finditer(text, first.start()):
-            start = match.start()
-            if (addresses and inside(addresses, start)) or (tags and inside(tags, start)):
-                continue
-            word = _gendered_word(match, entries)
-            if word:
-                words.append(word)
-    return sorted(words) if letters else words
+    matches = pattern.finditer(text, first.start()) if first else ()
+    for match in matches:
+        if no_words and _is_inside_any(no_words, match.start()):
+            continue
+        word = _gendered_word(match, entries)
+        if word:
+            words.append(word)
+    return sorted(words)
+
+
+def _is_inside_any(several: Sequence[Sequence[Span]], at: int) -> bool:
+    """True if a position lies in a span of any of several lists."""
+    return any(inside(spans, at) for spans in several)
 
 
 def _sex_letter(text: str, start: int, end: int) -> Found:

@@ -24,6 +24,7 @@ PERSON_BEFORE: Final = NAMES["person_before"] | frozenset(title.lower() for titl
 _OF: Final = frozenset({"in", "of", "from", "for", "on", "to", "the"})
 _MONTHS: Final = frozenset({"May", "April", "June", "August", "Christian"})
 _OPEN_TO: Final = PERSON_BEFORE | NAMES["open_to"] | NAMES["roles"]
+_BEFORE_THINGS: Final = frozenset({"the", "a", "an", "this"})
 _SENTENCE_ENDS: Final = (".", "!", "?", ":", "…", "-", "*")
 
 
@@ -41,19 +42,32 @@ def is_person(text: str, match: re.Match[str]) -> bool:
     joined = text.startswith((" and I ", ", my "), end)
     if match[0] in _MONTHS:
         return joined or _month_is_person(text, match, word, marks)
-    if marks == "," and word in NAMES["roles"] and NAME_FORMS["apposed"].match(text, end):
+
+    after_role = marks == "," and word in NAMES["roles"]
+    if after_role and NAME_FORMS["apposed"].match(text, end):
         return True
     if acts(text, end):
         return marks != "" or word not in NAMES["not_after"]
+
+    inside_phrase = word != "" and marks in ("", ",")
     if NAME_FORMS["owns"].match(text, end):
-        return bool(word) and marks in ("", ",") and word not in ("the", "a", "an", "this")
-    if not word or marks not in ("", ","):
-        return joined or _two(text, match)
-    # "Star Wars", "Rose Garden": a title of something rather than a surname.
+        return inside_phrase and word not in _BEFORE_THINGS
+    return joined or _is_person_by_place(text, match, before, marks)
+
+
+def _is_person_by_place(text: str, match: re.Match[str], before: str, marks: str) -> bool:
+    """True if a surname follows the name, or a small word right before it leads to it."""
+    if not before or marks not in ("", ","):
+        return _two(text, match)
+    return marks == "" and _follows_small_word(text, match.end(), before)
+
+
+def _follows_small_word(text: str, end: int, before: str) -> bool:
+    """True if a small word leads to the name and no word follows that makes a title of it: "Rose Garden"."""
     following = FORMS["next"].match(text, end)
     if following and not may_be_name(following[1]):
-        return joined
-    return joined or (not marks and before[0].islower() and word not in NAMES["not_after"])
+        return False
+    return before[0].islower() and before.lower() not in NAMES["not_after"]
 
 
 def _month_is_person(text: str, match: re.Match[str], word: str, marks: str) -> bool:
@@ -77,16 +91,12 @@ def is_strange_name(text: str, match: re.Match[str], follows: bool) -> bool:
         return owns or _doing(text, match)
     if marks == "":
         return _strange_after_word(text, match, word, owns=owns)
-
-    lowered = word.lower()
     if marks in (", ", ","):
-        if lowered == "the":
-            return _after_place_preposition(text, match, word)
-        if lowered not in NAMES["roles"] and not everyday(word):
-            return False
-        return owns or acts(text, end) or _is_apposed(text, end)
+        return _strange_after_comma(text, match, word, owns=owns)
+
     # "my sister (Loekje)"
-    return marks.strip() == "(" and lowered in NAMES["roles"] and _is_apposed(text, end)
+    in_bracket = marks.strip() == "("
+    return in_bracket and word.lower() in NAMES["roles"] and _is_apposed(text, end)
 
 
 def _ends_sentence(marks: str) -> bool:
@@ -107,6 +117,16 @@ def _strange_after_word(text: str, match: re.Match[str], word: str, *, owns: boo
     if lowered in NAMES["thing_before"] and not owns and not opens_clause:
         return False
     return word[0].islower() or everyday(word)
+
+
+def _strange_after_comma(text: str, match: re.Match[str], word: str, *, owns: bool) -> bool:
+    """True if an unknown capitalised word that a comma parts from a word is a name."""
+    lowered = word.lower()
+    if lowered == "the":
+        return _after_place_preposition(text, match, word)
+    if lowered not in NAMES["roles"] and not everyday(word):
+        return False
+    return owns or acts(text, match.end()) or _is_apposed(text, match.end())
 
 
 def _after_place_preposition(text: str, match: re.Match[str], article: str) -> bool:

@@ -67,13 +67,14 @@ def named(text: str) -> list[Found]:
     if "#" in text:
         searches.append(_hashtags(text))
     searches += [places.lower_case(text), _lower_case(text)]
-    found: list[Found] = []
-    taken = bytearray(len(text))
-    for one in chain.from_iterable(searches):
-        if not any(taken[one.start : one.end]):
-            taken[one.start : one.end] = b"\1" * (one.end - one.start)
-            found.append(one)
-    return sorted(found)
+    names: list[Found] = []
+    is_covered = bytearray(len(text))
+    for name in chain.from_iterable(searches):
+        if any(is_covered[name.start : name.end]):
+            continue
+        is_covered[name.start : name.end] = b"\1" * (name.end - name.start)
+        names.append(name)
+    return sorted(names)
 
 
 def _introduced(text: str, headline: bool) -> Iterator[Found]:
@@ -130,11 +131,16 @@ def _is_sure(word: str) -> bool:
     return word in _SURE_LOWER if word.islower() else word in SURE
 
 
-def _called(text: str, found: re.Match[str]) -> Found:
+def _called(text: str, match: re.Match[str]) -> Found:
     """A name after "my name is" and the like; in lower case with a second word if that is rare."""
-    one = _name(text, found, 1)
-    more = NAME_FORMS["second_lower"].match(text, one.end) if found[1].islower() else None
-    return one._replace(end=more.end()) if more and _rare(more[1]) else one
+    name = _name(text, match, 1)
+    if not match[1].islower():
+        return name
+
+    second_word = NAME_FORMS["second_lower"].match(text, name.end)
+    if second_word and _rare(second_word[1]):
+        return name._replace(end=second_word.end())
+    return name
 
 
 def _rare(word: str) -> bool:
@@ -144,12 +150,14 @@ def _rare(word: str) -> bool:
 
 def _lower_case(text: str) -> Iterator[Found]:
     """First names that are hardly ever another word, written small."""
-    for found in NAME_FORMS["lower_word"].finditer(text):
-        sure = found[0] in _CLEAR_LOWER
-        if not sure and found[0] in _SURE_LOWER:
-            sure = acts(text, found.end()) or found[0].title() in words_like(FORMS["capital"], text)
-        if sure:
-            yield Found(*found.span(), "NAME")
+    for match in NAME_FORMS["lower_word"].finditer(text):
+        word = match[0]
+        is_name = word in _CLEAR_LOWER
+        if not is_name and word in _SURE_LOWER:
+            # What shows it: a deed, or the same word with a capital elsewhere in the text.
+            is_name = acts(text, match.end()) or word.title() in words_like(FORMS["capital"], text)
+        if is_name:
+            yield Found(*match.span(), "NAME")
 
 
 def _titled(text: str, headline: bool) -> Iterator[Found]:
@@ -177,21 +185,30 @@ def _has_particle(words: str | None) -> bool:
 def _after_heads(text: str) -> Iterator[Found]:
     """Names after the head of a form ("Patient: …") or a kinship ("Mum Loekje …")."""
     for match in NAME_FORMS["head"].finditer(text):
-        parts = FORMS["word"].findall(match[1])
-        words = [word for word in parts if len(word) > 1 and not word.isupper()]
-        # Beside an initial, a surname that is also a word counts: "J. Young".
-        has_initial = len(words) < len(parts)
-        allowed = NAMES["particles"] | NAMES["surnames"] if has_initial else NAMES["particles"]
-        if all(unknown(word) or word in allowed or word.lower() in allowed for word in words):
+        if _is_name_on_form(match[1]):
             yield _name(text, match, 1)
     for match in NAME_FORMS["bare_role"].finditer(text):
         if unknown(match[1]) and not FORMS["field_term"].match(text, match.end()):
             yield _name(text, match, 1)
 
 
-def _name(text: str, found: re.Match[str], group: int) -> Found:
-    start, end = found.span(group)
-    return Found(start, name_end(text, end) if found[group][0].isupper() else end, "NAME")
+def _is_name_on_form(written: str) -> bool:
+    """True if what stands behind the head of a form is a name: its words are unknown, or common in names."""
+    parts = FORMS["word"].findall(written)
+    words = [word for word in parts if len(word) > 1 and not word.isupper()]
+    allowed = NAMES["particles"]
+    # Beside an initial, a surname that is also a word counts: "J. Young".
+    if len(words) < len(parts):
+        allowed = allowed | NAMES["surnames"]
+    return all(unknown(word) or word in allowed or word.lower() in allowed for word in words)
+
+
+def _name(text: str, match: re.Match[str], group: int) -> Found:
+    """The name in a group of a match, with the surname behind it where it has a capital."""
+    start, end = match.span(group)
+    if match[group][0].isupper():
+        end = name_end(text, end)
+    return Found(start, end, "NAME")
 
 
 def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
@@ -202,13 +219,13 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
             continue
         # Right behind a name another may begin, as at the beginning of a sentence.
         follows = 0 < read_to < match.start() and text[read_to : match.start()].isspace()
-        found = _name_or_place(text, match, loud=loud, follows=follows)
-        if found is None:
+        name = _name_or_place(text, match, loud=loud, follows=follows)
+        if name is None:
             continue
         # A word in capitals is a name by itself, and does not count as one before the next.
-        if not match[0].isupper() or found.kind == "PLACE":
-            read_to = found.end
-        yield found
+        if not match[0].isupper() or name.kind == "PLACE":
+            read_to = name.end
+        yield name
 
 
 def _name_or_place(text: str, match: re.Match[str], *, loud: bool, follows: bool) -> Found | None:
@@ -224,15 +241,24 @@ def _name_or_place(text: str, match: re.Match[str], *, loud: bool, follows: bool
     if word not in SURE and FORMS["field_term"].match(text, end):
         return None
     if word.isupper():
-        is_name = len(word) > 3 and word.title() in SURE and word not in CAPITALS
-        return Found(start, end, "NAME") if is_name else None
+        return Found(start, end, "NAME") if _is_name_in_capitals(word) else None
     if _is_listed_name(text, match, loud=loud):
         return Found(start, name_end(text, end), "NAME")
     if loud or word in BOTH:
         return None
+    return _strange_name_or_place(text, match, follows=follows)
 
+
+def _is_name_in_capitals(word: str) -> bool:
+    """True for "KEVIN"; short words and abbreviations in capitals are not names."""
+    return len(word) > 3 and word.title() in SURE and word not in CAPITALS
+
+
+def _strange_name_or_place(text: str, match: re.Match[str], *, follows: bool) -> Found | None:
+    """The name or place that begins with a capitalised word of no list, by what stands around it."""
+    start, end = match.span()
     after_compass = places.compass(text, match)
-    if not after_compass and not (unknown(word) and is_strange_name(text, match, follows)):
+    if not after_compass and not (unknown(match[0]) and is_strange_name(text, match, follows)):
         return None
     if after_compass or places.kind_before(text, match) == "PLACE":
         return Found(start, places.with_region(text, name_end(text, end)), "PLACE")
@@ -252,16 +278,25 @@ def _is_listed_name(text: str, match: re.Match[str], *, loud: bool) -> bool:
 
 def _hashtags(text: str) -> Iterator[Found]:
     """Hashtags that are a place or hold a name: "#Brighton", "#RIPKevin", "#JusticeForLoek"."""
-    for found in NAME_FORMS["hashtag"].finditer(text):
-        parts = NAME_FORMS["tag_parts"].findall(found[1])
-        heads = {"".join(parts[:i]).lower() for i in range(1, len(parts))}
-        titled = not heads.isdisjoint(NAMES["tag_heads"]) and unknown(parts[-1])
-        if found[1].lower() in places.TAGS:
-            yield Found(*found.span(), "PLACE")
-        elif titled or any(part in SURE or part in SURNAMES for part in parts) or found[1] in _CLEAR_LOWER:
-            yield Found(*found.span(), "NAME")
-        elif word_before(text, found.start())[0] in ("in", "from", "near") and found[1][0].isupper():
-            yield Found(*found.span(), "PLACE")
+    for match in NAME_FORMS["hashtag"].finditer(text):
+        tag = match[1]
+        if tag.lower() in places.TAGS:
+            yield Found(*match.span(), "PLACE")
+        elif _holds_name(tag):
+            yield Found(*match.span(), "NAME")
+        elif tag[0].isupper() and word_before(text, match.start())[0] in ("in", "from", "near"):
+            yield Found(*match.span(), "PLACE")
+
+
+def _holds_name(tag: str) -> bool:
+    """True if a part of a hashtag is a name, or unknown after a head: "RIPKevin", "JusticeForLoek"."""
+    if tag in _CLEAR_LOWER:
+        return True
+    parts = NAME_FORMS["tag_parts"].findall(tag)
+    if any(part in SURE or part in SURNAMES for part in parts):
+        return True
+    heads = {"".join(parts[:count]).lower() for count in range(1, len(parts))}
+    return not heads.isdisjoint(NAMES["tag_heads"]) and unknown(parts[-1])
 
 
 def _other_scripts(text: str) -> Iterator[Found]:
@@ -270,16 +305,25 @@ def _other_scripts(text: str) -> Iterator[Found]:
     A capital inside a sentence tells where a script has capitals, a common surname where a name is a few
     signs long; in any script a name may be announced as in English: "my name is", "my sister", "told".
     """
-    found = list(NAME_FORMS["other_script"].finditer(text))
-    if not found or len(NAME_FORMS["latin"].findall(text)) <= sum(len(one[0]) for one in found):
+    matches = list(NAME_FORMS["other_script"].finditer(text))
+    letters_of_other_scripts = sum(len(match[0]) for match in matches)
+    mostly_latin = len(NAME_FORMS["latin"].findall(text)) > letters_of_other_scripts
+    if not matches or not mostly_latin:
         return
-    for one in found:
-        word, marks = word_before(text, one.start())
-        letters = one[0]
-        capital = letters[0] != letters[0].lower() and letters != letters.upper()
-        han = letters[0] in _HAN_SURNAMES and 1 < len(letters) <= _LONGEST_HAN
-        inside = capital and word != "" and marks in ("", ",", "(")
-        announced = marks.strip() in ("", ",", ".", ":", "(") and word.lower() in _ANNOUNCING
-        if inside or han or announced or acts(text, one.end()):
-            place = places.kind_before(text, one) == "PLACE"
-            yield Found(*one.span(), "PLACE" if place else "NAME")
+
+    for match in matches:
+        if _is_name_of_other_script(text, match) or acts(text, match.end()):
+            is_place = places.kind_before(text, match) == "PLACE"
+            yield Found(*match.span(), "PLACE" if is_place else "NAME")
+
+
+def _is_name_of_other_script(text: str, match: re.Match[str]) -> bool:
+    """True if its letters or the word before show that a word of another script is a name."""
+    word, marks = word_before(text, match.start())
+    letters = match[0]
+    if letters[0] in _HAN_SURNAMES and 1 < len(letters) <= _LONGEST_HAN:
+        return True
+    if marks.strip() in ("", ",", ".", ":", "(") and word.lower() in _ANNOUNCING:
+        return True
+    has_capital = letters[0] != letters[0].lower() and letters != letters.upper()
+    return has_capital and word != "" and marks in ("", ",", "(")

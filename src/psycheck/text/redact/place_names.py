@@ -114,21 +114,21 @@ def _proper(text: str, start: int, end: int) -> int:
     """Where the name of an institution begins, without words that open the sentence; `end` if nowhere."""
     matches = list(FORMS["word"].finditer(text, start, end))
     words = [match[0] for match in matches]
+    # "The Harbor Clinic", at the start of a sentence, begins with its second word.
     opens_sentence = word_before(text, start)[0] == ""
-    for at, word in enumerate(words):
-        is_last = at == len(words) - 1
-        if word in _KINDS and is_last:
-            return end
-        # "The Harbor Clinic", at the start of a sentence, begins with its second word.
-        may_open = at == 0 and opens_sentence and not is_last and everyday(word)
-        if may_open and word not in BOTH and word not in _KINDS:
-            continue
-        name = words[at:]
-        # "Harbor View Clinic": two words of everyday English make a name when they stand before a kind.
-        if len(name) > 2 or " of " in text[start:end] or any(map(_is_proper, name)):
-            return matches[at].start()
+    first = 1 if len(words) > 1 and opens_sentence and _is_no_name(words[0]) else 0
+    name = words[first:]
+    if not name or (len(name) == 1 and name[0] in _KINDS):
         return end
-    return end
+
+    # "Harbor View Clinic": two words of everyday English make a name when they stand before a kind.
+    is_name = len(name) > 2 or " of " in text[start:end] or any(map(_is_proper, name))
+    return matches[first].start() if is_name else end
+
+
+def _is_no_name(word: str) -> bool:
+    """True for a word of everyday English that is neither a first name nor a kind of institution."""
+    return everyday(word) and word not in BOTH and word not in _KINDS
 
 
 def _is_proper(word: str) -> bool:

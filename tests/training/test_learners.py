@@ -8,11 +8,11 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
 from psycheck.core.errors import BadInput
-from psycheck.studies.gender_grids import cut_folds, grid, learners, search
+from psycheck.training.learners import cut_folds, grid, learners, search
 
 
 def test_the_grids_are_those_of_the_paper() -> None:
-    assert learners() == ("svm", "forest", "mlp", "logistic")
+    assert learners() == ("svm", "forest", "mlp", "lr")
     assert dict(grid("svm").tuned) == {
         "kernel": ["rbf", "sigmoid", "linear"],
         "C": [0.01, 0.1, 1.0, 10.0, 100.0],
@@ -30,7 +30,7 @@ def test_an_unknown_learner_is_told_the_known_ones() -> None:
     assert "did you mean 'forest'" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["svm", "logistic"])
+@pytest.mark.parametrize("name", ["svm", "lr"])
 def test_the_search_chooses_what_scikit_learn_chooses(name: str) -> None:
     features, marks = make_classification(90, 6, random_state=1, flip_y=0.3)
     folds = np.arange(90) % 3
@@ -71,7 +71,7 @@ def test_a_forest_is_not_grown_deeper_than_its_trees_reach() -> None:
 def test_texts_become_words_within_each_fold() -> None:
     texts = ["low and tired", "fine and rested"] * 12
     marks = np.arange(24) % 2 == 0
-    found = search(grid("logistic"), texts, marks, (np.arange(24) // 2 % 3).astype(np.int64))
+    found = search(grid("lr"), texts, marks, (np.arange(24) // 2 % 3).astype(np.int64))
     assert found.score == 1.0
     assert found.decide(["tired", "rested"]).tolist() == [True, False]
 
@@ -81,7 +81,7 @@ def test_a_fit_that_did_not_end_says_so() -> None:
     cut = replace(grid("mlp"), fixed={"max_iter": 2}, tuned={"alpha": (0.1,)})
     folds = (np.arange(60) % 3).astype(np.int64)
     assert not search(cut, features, marks.astype(bool), folds).converged
-    assert search(grid("logistic"), features, marks.astype(bool), folds).converged
+    assert search(grid("lr"), features, marks.astype(bool), folds).converged
 
 
 def test_folds_keep_owners_together_and_strata_in_proportion() -> None:

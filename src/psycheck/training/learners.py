@@ -1,4 +1,4 @@
-"""Grid search for learners on fixed features, over folds that the caller makes."""
+"""The learners of the gender study and their grid search, over folds that the caller makes."""
 
 import tomllib
 import warnings
@@ -81,40 +81,58 @@ def grid(name: str) -> Grid:
     if name not in shipped:
         raise BadInput(
             f"unknown learner '{name}'",
-            code="study.unknown-learner",
+            code="training.unknown-learner",
             allowed=nearest(name, shipped),
         )
     return shipped[name]
 
 
-def search(grid: Grid, features: Features, marks: BoolArray, folds: Folds, *, seed: int = 0) -> Searched:
+def search(
+    grid: Grid,
+    features: Features,
+    marks: BoolArray,
+    folds: Folds,
+    *,
+    seed: int = 0,
+    weights: FloatArray | None = None,
+) -> Searched:
     """Try every point of a grid on every fold and fit the one with the best mean macro-F1 (first on ties).
 
-    `features` are vectors (n, d), or texts, which become TF–IDF of words fitted within each fold; `marks` and
-    `folds` are (n,). The caller keeps copies of a text in one fold.
+    `features` are vectors (n, d), or texts, which become TF–IDF of words fitted within each fold; `marks`,
+    `folds` and the `weights` of the rows, if any, are (n,). The caller keeps copies of a text in one fold.
     """
     points = grid.points()
     scores = []
     for fold in np.unique(folds):
         in_fold = folds == fold
-        scores.append(_fold_scores(grid, features, marks, in_fold, seed))
+        scores.append(_fold_scores(grid, features, marks, in_fold, seed, weights))
     means = np.array(scores).mean(axis=0)
     is_best = means >= means.max() - _ROUNDING
     best = int(np.flatnonzero(is_best)[0])
 
-    model = grid.made(points[best], seed)
-    # Texts need their words counted first, by a vocabulary that is saved with the learner.
-    if not isinstance(features, np.ndarray):
-        from sklearn.pipeline import make_pipeline
-
-        model = make_pipeline(_words(), model)
-    converged = _fitted(model, features, marks)
+    model = made_for(grid, points[best], features, seed)
+    converged = fit_estimator(model, features, marks, weights)
     return Searched(
         model=model,
         chosen=points[best],
         score=float(means[best]),
         converged=converged,
     )
+
+
+def made_for(grid: Grid, point: Mapping[str, Any], features: Features, seed: int) -> Any:
+    """An estimator for these features: texts need their words counted first, by a vocabulary of its own."""
+    model = grid.made(point, seed)
+    if isinstance(features, np.ndarray):
+        return model
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(_words(), model)
+
+
+def rows_of(features: Features, is_chosen: BoolArray) -> Features:
+    """Some rows of vectors, or some of the texts."""
+    return features[is_chosen] if isinstance(features, np.ndarray) else list(compress(features, is_chosen))
 
 
 def cut_folds(strata: Folds, owners: Sequence[str], *, folds: int = FOLDS, seed: int = 0) -> Folds:
@@ -135,26 +153,25 @@ def _fold_scores(
     marks: BoolArray,
     in_fold: BoolArray,
     seed: int,
+    weights: FloatArray | None,
 ) -> list[float]:
     """The macro-F1 of each point on one fold."""
     from sklearn.metrics import f1_score
 
-    train: Any
-    test: Any
-    if isinstance(features, np.ndarray):
-        train = features[~in_fold]
-        test = features[in_fold]
-    else:
+    train: Any = rows_of(features, ~in_fold)
+    test: Any = rows_of(features, in_fold)
+    if not isinstance(features, np.ndarray):
         # Fitted without the fold: its words must not be known beforehand.
         words = _words()
-        train = words.fit_transform(list(compress(features, ~in_fold)))
-        test = words.transform(list(compress(features, in_fold)))
+        train = words.fit_transform(train)
+        test = words.transform(test)
+    train_weights = None if weights is None else weights[~in_fold]
 
     points = grid.points()
     scores: list[float] = []
     for point in points:
         model = grid.made(point, seed)
-        _fitted(model, train, marks[~in_fold])
+        fit_estimator(model, train, marks[~in_fold], train_weights)
         decided = model.predict(test)
         macro_f1 = f1_score(marks[in_fold], decided, average="macro", zero_division=0)
         scores.append(float(macro_f1))
@@ -167,13 +184,19 @@ def _fold_scores(
     return scores
 
 
-def _fitted(model: Any, features: Any, marks: BoolArray) -> bool:
+def fit_estimator(model: Any, features: Any, marks: BoolArray, weights: FloatArray | None = None) -> bool:
     """Fit, and return whether it converged."""
     from sklearn.exceptions import ConvergenceWarning
 
+    settings = {}
+    if weights is not None:
+        # In a pipeline the weights are for its last step.
+        prefix = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
+        settings[f"{prefix}sample_weight"] = weights
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
-        model.fit(features, marks)
+        model.fit(features, marks, **settings)
     return not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
 
 
@@ -186,6 +209,6 @@ def _words() -> Any:
 
 @cache
 def _shipped() -> dict[str, Grid]:
-    file = Path(__file__).with_name("gender_grids.toml")
+    file = Path(__file__).with_name("learners.toml")
     raw = tomllib.loads(file.read_text("utf-8"))
     return {name: Grid(name=name, **values) for name, values in raw.items()}
