@@ -329,7 +329,8 @@ def _ratings(
     of_raters = random.normal(size=(len(trait), 3))
     seen = np.sqrt(reliable) * trait[:, None] + np.sqrt(1 - reliable) * of_raters
     steps = np.array([1 - share]) if values == 2 else np.arange(1, values) / values
-    return np.searchsorted(norm.ppf(steps), seen).astype(float)
+    rated: FloatArray = np.searchsorted(norm.ppf(steps), seen).astype(float)
+    return rated
 
 
 def correlations(draws: int) -> Rows:

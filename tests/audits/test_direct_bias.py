@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from psycheck.audits.direct_bias.embedded import Embedded
-from psycheck.audits.direct_bias.findings import Biasing, judge
+from psycheck.audits.direct_bias.findings import Biasing
+from psycheck.audits.direct_bias.judging import judge
 from psycheck.audits.direct_bias.word_lists import (
     CONTRAST,
     SHIPPED,

@@ -47,13 +47,13 @@ def test_a_topic_of_words_that_resemble_each_other_is_no_finding() -> None:
 
 
 def test_a_list_is_moved_and_spread_as_its_words_are() -> None:
-    # Two words at ±60° of the first axis: their mean is (½, 0) and their spread √¾.
+    # Two words at ±30° of the first axis: their mean is (√¾, 0) and their spread ½.
     pool = np.array([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0], [-1.0, 0.0]])
-    words = np.array([[0.5, math.sqrt(0.75)], [0.5, -math.sqrt(0.75)]])
+    words = np.array([[math.sqrt(0.75), 0.5], [math.sqrt(0.75), -0.5]])
     topics = as_tight(np.array([[0, 2]]), pool, words)
     # The mean of (0, 1) and (1, 0) is √½ from the centre of the pool, (0, 0), and their variance 1 − ½.
-    assert topics.apart == pytest.approx([0.5 / math.sqrt(0.5)])
-    assert topics.spread == pytest.approx([math.sqrt(0.75 / 0.5)])
+    assert topics.apart == pytest.approx([math.sqrt(0.75 / 0.5)])
+    assert topics.spread == pytest.approx([0.5 / math.sqrt(0.5)])
     # Along the second axis they are at 1 and 0, and ½ in the middle.
     middle = 0.5 * topics.apart[0]
     step = 0.5 * topics.spread[0]
@@ -65,6 +65,13 @@ def test_lists_that_are_as_tight_stay_as_they_are() -> None:
     topics = as_tight(np.array([[1, 5, 9]]), pool, pool[[1, 5, 9]])
     np.testing.assert_allclose(topics.values(pool[:, 0]), pool[[[1, 5, 9]], 0])
     assert as_tight(np.empty((0, 3), int), pool, pool).values(pool[:, 0]).shape == (0, 3)
+
+
+def test_a_looser_list_is_compared_with_topics_as_they_are() -> None:
+    pool = unit(np.array([[1.0, 0.0], [1.0, 0.2], [-1.0, 0.0], [-1.0, 0.2]]))
+    words = np.array([[0.0, 1.0], [0.0, -1.0]])
+    topics = as_tight(np.array([[0, 1], [2, 3]]), pool, words)
+    np.testing.assert_array_equal([topics.apart, topics.spread], np.ones((2, 2)))
 
 
 def test_a_list_tighter_than_every_topic_is_no_finding() -> None:

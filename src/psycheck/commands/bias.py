@@ -118,7 +118,8 @@ def encoder_bias(
     it, is the context in which a contextual encoder reads these. Vectors are stored like scores.
     """
     from psycheck.audits.direct_bias.embedded import Embedded
-    from psycheck.audits.direct_bias.findings import Biasing, judge
+    from psycheck.audits.direct_bias.findings import Biasing
+    from psycheck.audits.direct_bias.judging import judge
     from psycheck.audits.direct_bias.word_lists import ask, gender
     from psycheck.commands.bias_words import bias_notes, draw_random_words, select_lists
     from psycheck.models.opening import open_encoder

@@ -168,7 +168,7 @@ def influence_of_clusters(
     """The influence of each cluster as if it were left out, (clusters,); NaN where one cluster is all.
 
     A large cluster pulls the figure towards itself, which hides a part of its own deviation: dividing by the
-    share that the other clusters weigh gives it back (CR3; MacKinnon and White 1985).
+    share that the other clusters weigh gives it back (CR3, as HC3 of MacKinnon and White 1985).
     """
     if weights is None:
         weights = np.ones(len(influence))

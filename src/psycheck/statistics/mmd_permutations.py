@@ -158,7 +158,8 @@ def _kernel_of_parts(kernel: FloatArray, sides: Sides) -> tuple[Sides, FloatArra
     shares = 1 / sizes[part_of_text]
     places = (part_of_text, np.arange(len(shares)))
     averaging = csr_array((shares, places))
-    means: FloatArray = averaging @ (averaging @ kernel).T
+    of_parts = np.asarray(averaging @ kernel, np.float64)
+    means = np.asarray(averaging @ of_parts.T, np.float64)
 
     unit_of_part = parts // 2
     is_counted = unit_of_part[:, None] != unit_of_part

@@ -228,7 +228,7 @@ def _weighted_share(
 
 def _marked(marks: FloatArray) -> BoolArray:
     """Which texts have a mark for any label, (n,), from marks (n, k)."""
-    is_marked: BoolArray = (marks > 0).any(axis=1)
+    is_marked: BoolArray = np.any(marks > 0, axis=1)
     return is_marked
 
 

@@ -86,17 +86,25 @@ def as_tight(
     pool: FloatArray,
     words: FloatArray,
 ) -> RandomTopics:
-    """Random lists of a pool, (m, d), stretched to be as tight as some words, (n, d)."""
+    """Random lists of a pool, (m, d), stretched to be as tight as some words, (n, d).
+
+    Words that are less alike than those of most random lists are compared with the lists as they are: their
+    mean varies less, so that the test is cautious.
+    """
     units = unit(pool)
     count, size = lists.shape
+    as_they_are = RandomTopics(lists, np.ones(count), np.ones(count))
     if not count:
-        return RandomTopics(lists, np.ones(0), np.ones(0))
+        return as_they_are
 
     centre = units.mean(axis=0)
-    members = csr_array((np.ones(lists.size), (np.repeat(np.arange(count), size), lists.ravel())))
-    members.resize((count, len(units)))
-    apart, spread = _tightness(members @ units / size, centre)
+    places = (np.repeat(np.arange(count), size), lists.ravel())
+    members = csr_array((np.ones(lists.size), places), shape=(count, len(units)))
+    means = np.asarray(members @ units, np.float64) / size
+    apart, spread = _tightness(means, centre)
     word_apart, word_spread = _tightness(unit(words).mean(axis=0, keepdims=True), centre)
+    if word_apart[0] <= np.median(apart):
+        return as_they_are
     return RandomTopics(
         lists=lists,
         apart=_ratio(word_apart[0], apart),

@@ -19,8 +19,8 @@ from psycheck.statistics.clustered import (
     difference_interval,
     figure_interval,
     ratio_interval,
-    variance,
 )
+from psycheck.statistics.clusters import spread_of
 from psycheck.statistics.distributions import fisher_p
 from psycheck.statistics.intervals import UNKNOWN, Interval
 from psycheck.statistics.label_intervals import equal_class_weights, rarer_class
@@ -283,9 +283,11 @@ def _score_p(
     equal = rarer.equal(np.ones(len(rarer.codes)))
     if rarer.count < FEWEST:
         return math.nan
-    spread = variance(influence, clusters, equal_class_weights(positive))
+    spread = spread_of(influence, clusters, equal_class_weights(positive))
     # Without any variance between clusters the value is what it is in all of them.
-    if not spread > 0:
+    if not spread.variance > 0:
         return 1.0 if value == 0.5 else 0.0
-    t = abs(value - 0.5) / math.sqrt(spread)
-    return 2 * float(special.stdtr(max(equal - 1, 1.0), -t))
+    t = abs(value - 0.5) / math.sqrt(spread.variance)
+    # The clusters that make up the variance say how well it is known.
+    freedom = max(min(equal, spread.decisive) - 1, 1.0)
+    return 2 * float(special.stdtr(freedom, -t))
