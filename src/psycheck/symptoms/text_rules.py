@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
 from psycheck.symptoms.statements import OTHER, PRESENT, STATUSES
-from psycheck.symptoms.suicidal_rule import SUICIDAL, is_about_writer, states_suicidal_ideas
+from psycheck.symptoms.suicidal_rule import SUICIDAL, is_about_others, is_about_writer, states_suicidal_ideas
 from psycheck.text.status import plain, status_of
 from psycheck.text.subject import own
 
@@ -39,7 +39,7 @@ def read_rules(parts: Sequence[str], labels: Sequence[str]) -> Rules:
         if columns and states_suicidal_ideas(text):
             stated[row, columns[0]] = _STATED
             # Such words tell whose wish it is better than the number of people who are mentioned.
-            is_own = is_own or is_about_writer(text)
+            is_own = is_about_writer(text) or (is_own and not is_about_others(text))
         if is_own:
             status = status_of(part)
             statuses[row] = STATUSES.index(status.value)
