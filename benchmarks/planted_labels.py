@@ -17,11 +17,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
+from psycheck.commands.person_tables import SUSPECT
 from psycheck.core.arrays import FloatArray
 from psycheck.symptoms.explanation import Explaining, Posts, explain_posts
 from psycheck.symptoms.graph import read_graph
+from psycheck.symptoms.label_disagreement import disagreements
 from psycheck.symptoms.post_weights import open_post_symptoms
-from psycheck.symptoms.suspects import evidence_of, rank_suspects, scored_with_evidence
+from psycheck.symptoms.suspects import evidence_of, rank_suspects, scored_with_evidence, scored_with_words
 
 CORPORA = ("counselchat", "depression_tweets")
 MODELS = ("symptoms:default", "symptoms:descriptions")
@@ -31,14 +33,16 @@ SEEDS = 3
 FIRST = 20
 
 
-def first_suspects(posts: Posts, labels: FloatArray) -> NDArray[np.int64]:
+def first_suspects(posts: Posts, texts: list[str], labels: FloatArray) -> NDArray[np.int64]:
     """The rows of the first suspects of `explain`."""
     graph = read_graph()
     annotated = {"depression": labels}
     ranked = rank_suspects(posts.authors, evidence_of(posts, graph, annotated), annotated)
     coverage = explain_posts(posts, graph, Explaining()).coverage
-    scored = scored_with_evidence(ranked, coverage).drop_nulls("score")
-    return scored["author"].head(FIRST).cast(pl.Int64).to_numpy()
+    with_evidence = scored_with_evidence(ranked, coverage)
+    scored = scored_with_words(with_evidence, disagreements(texts, annotated), posts.authors)
+    suspects = scored.filter(pl.col("score") >= SUSPECT)
+    return suspects["author"].head(FIRST).cast(pl.Int64).to_numpy()
 
 
 def first_of_cleanlab(texts: list[str], labels: FloatArray) -> NDArray[np.int64]:
@@ -76,7 +80,7 @@ def main() -> None:
             flipped = np.random.default_rng(seed).choice(len(texts), int(FLIPPED * len(texts)), replace=False)
             labels = given.copy()
             labels[flipped] = 1 - labels[flipped]
-            lists = [first_suspects(tagged, labels) for tagged in posts]
+            lists = [first_suspects(tagged, texts, labels) for tagged in posts]
             lists.append(first_of_cleanlab(texts, labels))
             found = [f"{np.isin(rows, flipped).sum()} of {len(rows)}" for rows in lists]
             print(

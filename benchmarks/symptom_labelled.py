@@ -1,8 +1,9 @@
 """Write the labelled sentences that symptoms:default learns from: python benchmarks/symptom_labelled.py FILE.
 
-`symptom_learned.csv` holds ids, hashes and labels; the texts come from PSYCHECK_DATA (by default ../shared/data)
-and stay outside the repository. FILE is for `psycheck symptoms train --from-bank --labelled FILE`. No sentence
-is from a post in which `symptom_truth.csv` has one, and none from the tweets, whose licence is not known.
+`symptom_learned.csv` holds ids, hashes and labels; the texts come from PSYCHECK_DATA (by default
+../shared/data) and stay outside the repository. FILE is for `psycheck symptoms train --from-bank
+--labelled FILE`. No sentence is from a post in which `symptom_truth.csv` has one, and none from the
+tweets, whose licence is not known.
 """
 
 import csv

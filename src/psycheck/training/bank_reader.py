@@ -26,7 +26,7 @@ from psycheck.io.writing import written
 from psycheck.models.hf import HfEncoder
 from psycheck.models.opening import open_encoder
 from psycheck.scoring.vectors import vectors_of
-from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, read_tokens
+from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, read_tokens, token_states
 from psycheck.symptoms.bank_sentences import (
     BANK,
     Labelled,
@@ -82,27 +82,6 @@ class _Learner:
 
     def logits(self, texts: Sequence[str]) -> Tensor:
         """The logits of a batch, (n, 2k), with its gradients."""
-        states, mask = self._batch_states(texts)
-        # Gradients are taken in training only, so they say whether states are to be dropped.
-        is_training = torch.is_grad_enabled()
-        dropped = torch.nn.functional.dropout(states, _DROPOUT, training=is_training)
-        logits: Tensor = read_tokens(dropped, mask, self.layer)
-        return logits
-
-    def states(self, texts: Sequence[str]) -> list[Tensor]:
-        """The states of the tokens of each text, (tokens, d), without gradients."""
-        states_of_texts = [torch.empty(0)] * len(texts)
-        with torch.no_grad():
-            for rows in batches([len(text) for text in texts], _READ_AT_ONCE):
-                states, mask = self._batch_states([texts[row] for row in rows])
-                counts = mask.sum(1).tolist()
-                for place, row in enumerate(rows):
-                    # A copy: a view would keep the whole batch with its padding in memory.
-                    states_of_texts[row] = states[place, : counts[place]].half()
-        return states_of_texts
-
-    def _batch_states(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
-        """The states of a batch, (n, tokens, d), and the mask of its tokens."""
         tokens = self.encoder.tokenizer(
             list(texts),
             padding=True,
@@ -111,8 +90,12 @@ class _Learner:
             return_tensors="pt",
         )
         inputs = {key: tokens[key] for key in tokens if key in self.encoder.inputs}
-        states: Tensor = self.encoder.network(**inputs).last_hidden_state
-        return states, inputs["attention_mask"]
+        states = self.encoder.network(**inputs).last_hidden_state
+        # Gradients are taken in training only, so they say whether states are to be dropped.
+        is_training = torch.is_grad_enabled()
+        dropped = torch.nn.functional.dropout(states, _DROPOUT, training=is_training)
+        logits: Tensor = read_tokens(dropped, inputs["attention_mask"], self.layer)
+        return logits
 
     def probabilities(self, texts: Sequence[str]) -> FloatArray:
         """The probabilities of texts, (n, 2k)."""
@@ -158,7 +141,9 @@ def train_bank_reader(
         further = read_sentences(BANK / "posts.csv", symptoms)
         if labelled is not None:
             further += labelled
-        learner.layer = refined_layer(learner.states, learner.layer, further + bank, recipe.seed)
+        lessons = further + bank
+        states = token_states(learner.encoder, lessons.texts)
+        learner.layer = refined_layer(states, learner.layer, lessons, recipe.seed)
 
     figures = _figures(learner, read_bank("test", symptoms))
     _write(

@@ -1,7 +1,7 @@
 """The layer of a symptom reader, trained alone: the encoder stays, so its states are computed once."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
 from typing import Final
 
@@ -24,19 +24,17 @@ _LEAST_RATE: Final = 0.02  # of the largest one, at the end
 
 
 def refined_layer(
-    states_of: Callable[[Sequence[str]], list[Tensor]],
+    states: Sequence[Tensor],
     layer: Mapping[str, Tensor],
     lessons: Labelled,
     seed: int,
 ) -> dict[str, Tensor]:
     """The layer after it learned from further sentences, close to what it was before.
 
-    `states_of` gives the states of the tokens of each text, (tokens, d).
+    `states` are those of the tokens of each text, (tokens, d): see `token_states`.
     """
     torch.manual_seed(seed)
     chance = random.Random(seed)
-    # Half precision: thousands of sentences stay in memory.
-    states = [text_states.half() for text_states in states_of(lessons.texts)]
     marks = np.hstack([lessons.mentioned, lessons.present])
     labels = torch.tensor(marks, dtype=torch.float32)
     first = {name: tensor.detach().float() for name, tensor in layer.items()}

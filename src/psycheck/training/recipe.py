@@ -223,7 +223,7 @@ def start_name(recipe: Recipe) -> str:
 
 
 def evidence_target(recipe: Recipe) -> str | None:
-    """The symptom model whose evidence is used: "" for that of descriptions, a folder, None for none."""
+    """The symptom model whose evidence is used: "" for the shipped reader, a folder, None for none."""
     features = _features(recipe)
     if features == SYMPTOMS:
         return recipe.start.removeprefix(SYMPTOMS).removeprefix(":")
