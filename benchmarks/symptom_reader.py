@@ -1,8 +1,8 @@
 """Measure symptom readers on hand-labelled sentences: python benchmarks/symptom_reader.py PARTS [MODEL…].
 
 PARTS are separated by commas: "choose" (for choosing thresholds), "measure" (looked at once, with the first
-reader), "random", "searched" and "suicidal" (looked at once, with the second). The texts come from PSYCHECK_DATA
-(by default ../shared/data). Only counts and rates are printed.
+reader), "random", "searched" and "suicidal" (looked at once, with the second). The texts come from
+PSYCHECK_DATA (by default ../shared/data). Only counts and rates are printed.
 """
 
 import csv
@@ -184,7 +184,7 @@ def lifted(weights: FloatArray) -> FloatArray:
 
 
 def phrases_alone(texts: Sequence[str]) -> FloatArray:
-    """What the rules name without a model: a phrase of the bank, in a part that holds for the writer, (n, k)."""
+    """What rules name alone: a phrase of the bank, in a part that holds for the writer, (n, k)."""
     phrases = tomllib.loads((BANK / "phrases.toml").read_text("utf-8"))["phrases"]
     patterns = [
         re.compile("|".join(rf"\b{re.escape(plain(phrase))}\b" for phrase in phrases[symptom]))

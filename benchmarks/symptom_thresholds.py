@@ -25,6 +25,7 @@ from psycheck.symptoms.adapted_reader import AdaptedReader, open_adapted, token_
 from psycheck.symptoms.bank_sentences import BANK, Labelled, read_bank, read_sentences
 from psycheck.symptoms.reader import model_of_reader
 from psycheck.symptoms.statements import weighted
+from psycheck.symptoms.suicidal_rule import SUICIDAL
 from psycheck.training.reader_layer import refined_layer
 from symptom_labelled import LEARNED
 from symptom_reader import FULL, SYMPTOMS, read_truth
@@ -32,6 +33,7 @@ from symptom_sentences import DRAWN, sentences_of
 
 GRID = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995)
 PRECISION = 0.82
+PRECISION_OF_SUICIDAL = 0.7  # no reader may miss them: more names of them may be wrong
 FEWEST = 5  # names that must be known from the threshold on
 SHRINKAGE = 4  # names that count as right as often as those of all symptoms together
 FOLDS = 4
@@ -115,7 +117,8 @@ def threshold_of(known: Known, column: int) -> float | None:
         of_all = known.right[is_named].mean()
         # A few names tell little: they are moved towards the precision of all symptoms at this threshold.
         precision = (right.sum() + SHRINKAGE * of_all) / (len(right) + SHRINKAGE)
-        if len(right) >= FEWEST and precision >= PRECISION:
+        least_precision = PRECISION_OF_SUICIDAL if SYMPTOMS[column] == SUICIDAL else PRECISION
+        if len(right) >= FEWEST and precision >= least_precision:
             return threshold
     return None
 

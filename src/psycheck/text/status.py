@@ -130,7 +130,7 @@ def _is_past(text: str) -> bool:
         return False
     # An attempt is over, however present its words are; "yesterday" is not.
     if _has("attempt", text):
-        return not _has("lately", text)
+        return not _has("recent", text)
     if _has("in_the_past", text):
         return True
     if _has("present_verb", text):
