@@ -1,4 +1,4 @@
-"""Do planted wrong labels lead the suspects of `explain`? python benchmarks/planted_labels.py.
+"""Do planted wrong labels lead the suspects of `explain`? python benchmarks/planted_labels.py [TEXTS].
 
 In two corpora of PSYCHECK_DATA 5 % of the labels "depression" are flipped, three times. Each text is
 explained alone. Printed is how many of the first 20 suspects are planted, beside cleanlab's order (TF-IDF and
@@ -6,6 +6,7 @@ logistic regression, five folds) and chance. Labels that are wrong already count
 """
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,8 @@ from psycheck.symptoms.post_weights import open_post_symptoms
 from psycheck.symptoms.suspects import evidence_of, rank_suspects, scored_with_evidence, scored_with_words
 
 CORPORA = ("counselchat", "depression_tweets")
-MODELS = ("symptoms:default", "symptoms:descriptions")
-MOST_TEXTS = 780
+MODELS = ("symptoms:default",)
+MOST_TEXTS = int(sys.argv[1]) if len(sys.argv) > 1 else 780
 FLIPPED = 0.05
 SEEDS = 3
 FIRST = 20
