@@ -1,4 +1,4 @@
-"""Do planted wrong labels lead the suspects of `explain`? python benchmarks/planted_labels.py.
+"""Do planted wrong labels lead the suspects of `explain`? python benchmarks/planted_labels.py [TEXTS].
 
 In two corpora of PSYCHECK_DATA 5 % of the labels "depression" are flipped, three times. Each text is
 explained alone. Printed is how many of the first 20 suspects are planted, beside cleanlab's order (TF-IDF and
@@ -6,6 +6,7 @@ logistic regression, five folds) and chance. Labels that are wrong already count
 """
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -17,28 +18,32 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
+from psycheck.commands.person_tables import SUSPECT
 from psycheck.core.arrays import FloatArray
 from psycheck.symptoms.explanation import Explaining, Posts, explain_posts
 from psycheck.symptoms.graph import read_graph
+from psycheck.symptoms.label_disagreement import disagreements
 from psycheck.symptoms.post_weights import open_post_symptoms
-from psycheck.symptoms.suspects import evidence_of, rank_suspects, scored_with_evidence
+from psycheck.symptoms.suspects import evidence_of, rank_suspects, scored_with_evidence, scored_with_words
 
 CORPORA = ("counselchat", "depression_tweets")
-MODELS = ("symptoms:default", "symptoms:descriptions")
-MOST_TEXTS = 780
+MODELS = ("symptoms:default",)
+MOST_TEXTS = int(sys.argv[1]) if len(sys.argv) > 1 else 780
 FLIPPED = 0.05
 SEEDS = 3
 FIRST = 20
 
 
-def first_suspects(posts: Posts, labels: FloatArray) -> NDArray[np.int64]:
+def first_suspects(posts: Posts, texts: list[str], labels: FloatArray) -> NDArray[np.int64]:
     """The rows of the first suspects of `explain`."""
     graph = read_graph()
     annotated = {"depression": labels}
     ranked = rank_suspects(posts.authors, evidence_of(posts, graph, annotated), annotated)
     coverage = explain_posts(posts, graph, Explaining()).coverage
-    scored = scored_with_evidence(ranked, coverage).drop_nulls("score")
-    return scored["author"].head(FIRST).cast(pl.Int64).to_numpy()
+    with_evidence = scored_with_evidence(ranked, coverage)
+    scored = scored_with_words(with_evidence, disagreements(texts, annotated), posts.authors)
+    suspects = scored.filter(pl.col("score") >= SUSPECT)
+    return suspects["author"].head(FIRST).cast(pl.Int64).to_numpy()
 
 
 def first_of_cleanlab(texts: list[str], labels: FloatArray) -> NDArray[np.int64]:
@@ -76,7 +81,7 @@ def main() -> None:
             flipped = np.random.default_rng(seed).choice(len(texts), int(FLIPPED * len(texts)), replace=False)
             labels = given.copy()
             labels[flipped] = 1 - labels[flipped]
-            lists = [first_suspects(tagged, labels) for tagged in posts]
+            lists = [first_suspects(tagged, texts, labels) for tagged in posts]
             lists.append(first_of_cleanlab(texts, labels))
             found = [f"{np.isin(rows, flipped).sum()} of {len(rows)}" for rows in lists]
             print(

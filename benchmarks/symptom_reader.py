@@ -1,12 +1,15 @@
-"""Measure symptom readers on hand-labelled sentences: python benchmarks/symptom_reader.py HALF [MODEL…].
+"""Measure symptom readers on hand-labelled sentences: python benchmarks/symptom_reader.py PARTS [MODEL…].
 
-HALF is "choose" (for choosing thresholds) or "measure" (looked at once, when everything is frozen). The texts
-come from PSYCHECK_DATA (by default ../shared/data). Only counts and rates are printed.
+PARTS are separated by commas: "choose" (for choosing thresholds), "measure" (looked at once, with the first
+reader), "random", "searched" and "suicidal" (looked at once, with the second). The texts come from
+PSYCHECK_DATA (by default ../shared/data). Only counts and rates are printed.
 """
 
 import csv
 import os
+import re
 import sys
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
@@ -18,6 +21,7 @@ from sklearn.metrics import roc_auc_score
 
 from psycheck.core.arrays import FloatArray
 from psycheck.models.opening import open_model
+from psycheck.symptoms.bank_sentences import BANK
 from psycheck.symptoms.graph import read_graph
 from psycheck.symptoms.reader import SymptomModel
 from psycheck.symptoms.statements import (
@@ -27,7 +31,9 @@ from psycheck.symptoms.statements import (
     weighted,
 )
 from psycheck.symptoms.suicidal_rule import SUICIDAL
-from symptom_sentences import draw
+from psycheck.symptoms.text_rules import read_rules
+from psycheck.text.status import parts_of, plain
+from symptom_sentences import draw, draw_second
 
 TRUTH = Path(__file__).with_name("symptom_truth.csv")
 SYMPTOMS = [symptom.name for symptom in read_graph().symptom]
@@ -55,16 +61,17 @@ class Truth:
         return np.asarray(self.statements != "")
 
 
-def read_truth(half: str) -> Truth:
-    """The sentences of a half, whose texts are drawn anew, and their labels."""
+def read_truth(*parts: str) -> Truth:
+    """The sentences of some parts, whose texts are drawn anew, and their labels."""
     folder = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
-    sentences = [sentence for sentence in draw(folder) if sentence["half"] == half]
+    drawn = draw(folder) if {*parts} <= {"choose", "measure"} else draw_second(folder)
+    sentences = [sentence for sentence in drawn if sentence["half"] in parts]
     texts = [sentence["text"] for sentence in sentences]
     # The texts are not ours to keep: a label finds its sentence by the hash.
     row_of = {sentence["sha256"]: number for number, sentence in enumerate(sentences)}
 
     statements = np.full((len(sentences), len(SYMPTOMS)), "", dtype="<U20")
-    for label in _labels(half):
+    for label in _labels(parts):
         # Without a symptom a sentence mentions none.
         if label["symptom"]:
             row = row_of[label["sha256"]]
@@ -73,10 +80,10 @@ def read_truth(half: str) -> Truth:
     return Truth(texts, statements)
 
 
-def _labels(half: str) -> list[dict[str, str]]:
-    """The labels of a half, one a symptom and sentence."""
+def _labels(parts: Sequence[str]) -> list[dict[str, str]]:
+    """The labels of some parts, one per symptom and sentence."""
     with TRUTH.open(encoding="utf-8", newline="") as table:
-        return [row for row in csv.DictReader(table) if row["half"] == half]
+        return [row for row in csv.DictReader(table) if row["half"] in parts]
 
 
 def interval(values: FloatArray, weights: FloatArray) -> str:
@@ -148,8 +155,12 @@ def details(truth: Truth, weights: FloatArray) -> None:
             continue
         named = is_named[:, column]
         present = truth.present[:, column]
-        hits = int((named & present).sum())
-        print(f"{symptom}: {hits} right of {named.sum()} named and {present.sum()} present")
+        hits = (named & present).astype(float)
+        precision = interval(hits, named.astype(float))
+        recall = interval(hits, present.astype(float))
+        print(
+            f"{symptom}: {named.sum()} named, {present.sum()} present, precision {precision}, recall {recall}"
+        )
 
 
 def without_rules(tags: Tags) -> FloatArray:
@@ -172,9 +183,26 @@ def lifted(weights: FloatArray) -> FloatArray:
     return np.asarray(1 - doubt)
 
 
-def main(half: str, models: Sequence[str]) -> None:
+def phrases_alone(texts: Sequence[str]) -> FloatArray:
+    """What rules name alone: a phrase of the bank, in a part that holds for the writer, (n, k)."""
+    phrases = tomllib.loads((BANK / "phrases.toml").read_text("utf-8"))["phrases"]
+    patterns = [
+        re.compile("|".join(rf"\b{re.escape(plain(phrase))}\b" for phrase in phrases[symptom]))
+        for symptom in SYMPTOMS
+    ]
+    weights = np.zeros((len(texts), len(SYMPTOMS)))
+    for row, text in enumerate(texts):
+        for part in parts_of(text):
+            rules = read_rules([part], SYMPTOMS)
+            if rules.status[0] == PRESENT:
+                has_phrase = [pattern.search(plain(part)) is not None for pattern in patterns]
+                weights[row] = np.maximum(weights[row], np.maximum(has_phrase, rules.stated[0]))
+    return weights
+
+
+def main(parts: Sequence[str], models: Sequence[str]) -> None:
     """Print a row per reader and ablation, then details of the first one."""
-    truth = read_truth(half)
+    truth = read_truth(*parts)
     mentioned = truth.mentioned.sum()
     present = truth.present.sum()
     print(f"{len(truth.texts)} sentences, {mentioned} mentions, {present} present in the writer")
@@ -195,9 +223,10 @@ def main(half: str, models: Sequence[str]) -> None:
             # Without the limits that a reader learned for each symptom.
             unlimited = replace(tags, thresholds=np.full(len(SYMPTOMS), NAMED))
             report(f"{spec}, all named from 0.5 on", truth, weighted(unlimited))
+    report("phrases and rules alone", truth, phrases_alone(truth.texts))
     if first_weights is not None:
         details(truth, first_weights)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:] or ["symptoms:default", "symptoms:descriptions"])
+    main(sys.argv[1].split(","), sys.argv[2:] or ["symptoms:default", "symptoms:descriptions"])

@@ -1,11 +1,11 @@
 """Draw the sentences on which symptom readers are measured: python benchmarks/symptom_sentences.py FILE.
 
-First 400 sentences, at random within each source of PSYCHECK_DATA (by default ../shared/data), half of them for
-choosing thresholds and half to be measured once. Then, once that half had been measured, further ones for a second
-measurement: "random" ones in the same way, "searched" ones with a word for each symptom, so that rare symptoms have
-enough, and "suicidal" ones in which somebody speaks of dying (`symptom_searches.toml`: words, never a reader).
-FILE holds their texts and stays outside the repository; what is kept here is `symptom_truth.csv`: ids, hashes of
-the texts, parts and labels.
+First 400 sentences, at random within each source of PSYCHECK_DATA (by default ../shared/data), half of them
+for choosing thresholds and half to be measured once. Then, once that half had been measured, others for a
+second measurement: "random" ones in the same way, "searched" ones with a word for each symptom, so that rare
+symptoms have enough, and "suicidal" ones in which somebody speaks of dying (`symptom_searches.toml`: words,
+never a reader). FILE holds their texts and stays outside the repository; what is kept here is
+`symptom_truth.csv`: ids, hashes of the texts, halves or parts, and labels.
 """
 
 import csv
@@ -97,7 +97,7 @@ def draw_second(folder: Path) -> list[dict[str, str]]:
         drawn += [("random", pair) for pair in chance.sample(sentences[name], size)]
 
     searches = tomllib.loads(SEARCHES.read_text("utf-8"))
-    # Every source gives the same share of what is searched for: shuffled together, the largest would give all.
+    # Every source gives the same share of what is searched for: the largest would give nearly all.
     for symptom, words in searches["symptoms"].items():
         chance = random.Random(f"{SECOND_SEED}:{symptom}")
         drawn += [("searched", pair) for pair in _searched(sentences, [words], SEARCHED, chance)]

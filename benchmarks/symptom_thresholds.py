@@ -1,30 +1,54 @@
-"""Choose from which score on a reader may name each symptom: python benchmarks/symptom_thresholds.py MODEL.
+"""Choose from which score on a reader may name each symptom.
 
-`symptom_named.csv` says of sentences that an early reader scored high, and of some that it scored lower,
-whether the symptom is present in the writer (ids, hashes and labels; texts come from PSYCHECK_DATA). They
-were read once, by one reader. The half "choose" of the truth is used, too. The lowest threshold is taken from
-which on enough names are known and enough of them are right; a symptom without one is not named.
+python benchmarks/symptom_thresholds.py READER FILE
+
+READER is the folder of a reader of the bank alone, FILE what `symptom_labelled.py` wrote. The layer is
+trained four times, without a quarter of the posts of FILE each time, and scores that quarter.
+`symptom_named.csv` (names of an early reader, judged once by one reader) and the half "choose" of the truth,
+from which no layer learns, are scored by all four.
+The lowest threshold is taken from which on enough of the names that are known
+are right; a symptom of which too little is known is not named.
 """
 
 import csv
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
-from psycheck.models.opening import open_model
-from psycheck.symptoms.reader import SymptomModel
+from psycheck.symptoms.adapted_reader import AdaptedReader, open_adapted, token_states
+from psycheck.symptoms.bank_sentences import BANK, Labelled, read_bank, read_sentences
+from psycheck.symptoms.reader import model_of_reader
 from psycheck.symptoms.statements import weighted
+from psycheck.symptoms.suicidal_rule import SUICIDAL
+from psycheck.training.reader_layer import refined_layer
+from symptom_labelled import LEARNED
 from symptom_reader import FULL, SYMPTOMS, read_truth
 from symptom_sentences import DRAWN, sentences_of
 
-GRID = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995)
-PRECISION = 0.8
-FEWEST = 6  # names that must be known from the threshold on
+GRID = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.985, 0.99, 0.995)
+PRECISION = 0.82
+PRECISION_OF_SUICIDAL = 0.7  # no reader may miss them: more names of them may be wrong
+FEWEST = 5  # names that must be known from the threshold on
+SHRINKAGE = 4  # names that count as right as often as those of all symptoms together
+FOLDS = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Known:
+    """Scores of sentences and symptoms, (n, k), and whether each is right; NaN where nobody knows."""
+
+    scores: FloatArray
+    right: FloatArray
+
+    def names_from(self, threshold: float) -> NDArray[np.bool_]:
+        """What is named from a threshold on, of what is known, (n, k)."""
+        return (self.scores >= threshold) & ~np.isnan(self.right)
 
 
 def judged_names() -> list[tuple[str, str, bool]]:
@@ -39,37 +63,82 @@ def judged_names() -> list[tuple[str, str, bool]]:
     return [(texts[row["sha256"]], row["symptom"], row["right"] == "1") for row in rows]
 
 
-def threshold_of(weights: FloatArray, right: FloatArray) -> float | None:
+def fold_of_texts(texts: list[str]) -> NDArray[np.int64]:
+    """The fold of each labelled sentence: those of one post are in one fold."""
+    with LEARNED.open(encoding="utf-8", newline="") as table:
+        post_of = {row["sha256"]: row["id"].rpartition(":")[0] for row in csv.DictReader(table)}
+    posts = [post_of[sha256(text.encode()).hexdigest()] for text in texts]
+    return np.array([int(sha256(post.encode()).hexdigest(), 16) % FOLDS for post in posts])
+
+
+def known_right(names: list[tuple[str, str, bool]]) -> tuple[list[str], FloatArray]:
+    """The texts whose names are known and that no layer learns from, and what is right of them, (n, k)."""
+    truth = read_truth("choose")
+    # Up to four symptoms are labelled: of a fifth nothing is known.
+    is_full = truth.mentioned.sum(1, keepdims=True) >= FULL
+    chosen = np.where(is_full & ~truth.present, np.nan, truth.present)
+    judged = np.full((len(names), len(SYMPTOMS)), np.nan)
+    for row, (_, symptom, is_right) in enumerate(names):
+        judged[row, SYMPTOMS.index(symptom)] = is_right
+    return truth.texts + [text for text, _, _ in names], np.vstack([chosen, judged])
+
+
+def scores_by(reader: AdaptedReader, texts: list[str]) -> FloatArray:
+    """The scores of texts by a reader with the rules, without thresholds, (n, k)."""
+    return weighted(model_of_reader(reader, "fold").tag(texts))
+
+
+def cross_validated(reader: AdaptedReader, labelled: Labelled) -> Known:
+    """What readers say of sentences that they did not learn from."""
+    further = read_sentences(BANK / "posts.csv", SYMPTOMS) + read_bank("train", SYMPTOMS)
+    lessons = labelled + further
+    states = token_states(reader.encoder, lessons.texts)
+    folds = fold_of_texts(labelled.texts)
+    other_texts, other_right = known_right(judged_names())
+
+    scores = np.empty(labelled.present.shape)
+    other_scores = np.zeros(other_right.shape)
+    for fold in range(FOLDS):
+        is_held_out = np.concatenate([folds == fold, np.zeros(len(further.texts), np.bool_)])
+        learned = np.flatnonzero(~is_held_out)
+        layer = refined_layer([states[row] for row in learned], reader.layer, lessons.at(learned), seed=fold)
+        fold_reader = replace(reader, layer=layer)
+        rows = np.flatnonzero(folds == fold)
+        scores[rows] = scores_by(fold_reader, labelled.at(rows).texts)
+        other_scores += scores_by(fold_reader, other_texts) / FOLDS
+    return Known(np.vstack([scores, other_scores]), np.vstack([labelled.present, other_right]))
+
+
+def threshold_of(known: Known, column: int) -> float | None:
     """The lowest threshold from which on enough names are known and right, if there is one."""
     for threshold in GRID:
-        is_named = weights >= threshold
-        if is_named.sum() >= FEWEST and right[is_named].mean() >= PRECISION:
+        is_named = known.names_from(threshold)
+        right = known.right[is_named[:, column], column]
+        of_all = known.right[is_named].mean()
+        # A few names tell little: they are moved towards the precision of all symptoms at this threshold.
+        precision = (right.sum() + SHRINKAGE * of_all) / (len(right) + SHRINKAGE)
+        least_precision = PRECISION_OF_SUICIDAL if SYMPTOMS[column] == SUICIDAL else PRECISION
+        if len(right) >= FEWEST and precision >= least_precision:
             return threshold
     return None
 
 
-def main(spec: str) -> None:
-    """Print the thresholds as they stand in the card of a reader."""
-    model = open_model(spec)
-    assert isinstance(model, SymptomModel)
-    unlimited = replace(model, naming=None)
-    truth = read_truth("choose")
-    names = judged_names()
-    chosen_weights = weighted(unlimited.tag(truth.texts))
-    named_weights = weighted(unlimited.tag([text for text, _, _ in names]))
-    # Up to four symptoms are labelled: of a fifth nothing is known.
-    is_full = truth.mentioned.sum(1) >= FULL
-
+def main(folder: str, file: str) -> None:
+    """Print the thresholds as they stand in the card of a reader, and what they gave on these sentences."""
+    reader = open_adapted(Path(folder), None)
+    known = cross_validated(reader, read_sentences(Path(file), SYMPTOMS))
+    thresholds = [threshold_of(known, column) for column in range(len(SYMPTOMS))]
     print("[thresholds]")
-    for column, symptom in enumerate(SYMPTOMS):
-        rows = [row for row, name in enumerate(names) if name[1] == symptom]
-        is_known = ~is_full | truth.present[:, column]
-        weights = np.concatenate([named_weights[rows, column], chosen_weights[is_known, column]])
-        right = np.concatenate([[names[row][2] for row in rows], truth.present[is_known, column]])
-        threshold = threshold_of(weights, right.astype(float))
+    for symptom, threshold in zip(SYMPTOMS, thresholds, strict=True):
         if threshold is not None:
             print(f"{symptom} = {threshold}")
 
+    limits = np.array([threshold if threshold is not None else np.inf for threshold in thresholds])
+    is_named = (known.scores >= limits) & ~np.isnan(known.right)
+    right = np.nansum(known.right * is_named)
+    print(f"# {is_named.sum()} names, precision {right / is_named.sum():.2f}, ", end="")
+    print(f"recall {right / np.nansum(known.right):.2f} (chosen on the same sentences: too hopeful)")
+
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], sys.argv[2])

@@ -1,4 +1,5 @@
 import csv
+from pathlib import Path
 
 import numpy as np
 
@@ -9,8 +10,10 @@ from psycheck.symptoms.bank_sentences import (
     drawn_lists,
     drawn_pairs,
     read_bank,
+    read_sentences,
 )
 from psycheck.symptoms.graph import read_graph
+from refusals import refused
 
 SYMPTOMS = [symptom.name for symptom in read_graph().symptom]
 TWO = Labelled(["I can't sleep.", "The sun is out"], np.array([[1.0], [0.0]]), np.array([[1.0], [0.0]]))
@@ -62,3 +65,44 @@ def test_a_pair_has_the_labels_of_both() -> None:
     paired = drawn_pairs(TWO, 40, seed=0)
     for text, mentioned in zip(paired.texts, paired.mentioned[:, 0], strict=True):
         assert ("sleep" in text) == bool(mentioned)
+
+
+def sentences_file(folder: Path, *rows: str) -> Path:
+    file = folder / "sentences.csv"
+    file.write_text("\n".join(["text,symptom,status,subject", *rows]), "utf-8")
+    return file
+
+
+def test_each_symptom_of_a_labelled_sentence_has_a_status_of_its_own(tmp_path: Path) -> None:
+    text = "I sleep badly but I don't worry"
+    rows = [f"{text},sleep_disturbance,present,writer", f"{text},anxious_mood,denied,writer", "A bus,,,"]
+    labelled = read_sentences(sentences_file(tmp_path, *rows), SYMPTOMS)
+    sleep, worry = SYMPTOMS.index("sleep_disturbance"), SYMPTOMS.index("anxious_mood")
+    assert labelled.texts == [text, "A bus"]
+    assert labelled.mentioned[0, [sleep, worry]].tolist() == [1, 1]
+    assert labelled.present[0, [sleep, worry]].tolist() == [1, 0]
+    assert labelled.mentioned[1].sum() == 0
+
+
+def test_of_a_sentence_with_many_symptoms_nothing_is_known_of_others(tmp_path: Path) -> None:
+    rows = [f"a list,{symptom},present,writer" for symptom in SYMPTOMS[:4]]
+    labelled = read_sentences(sentences_file(tmp_path, *rows), SYMPTOMS)
+    assert labelled.mentioned[0, :4].tolist() == [1, 1, 1, 1]
+    assert np.isnan(labelled.mentioned[0, 4:]).all()
+    assert np.isnan(labelled.present[0, 4:]).all()
+
+
+def test_words_that_the_bank_does_not_know_are_refused(tmp_path: Path) -> None:
+    with refused("symptoms.labelled-value"):
+        read_sentences(sentences_file(tmp_path, "tired,tiredness,present,writer"), SYMPTOMS)
+    (tmp_path / "short.csv").write_text("text,symptom\nI am,\n", "utf-8")
+    with refused("symptoms.labelled-columns"):
+        read_sentences(tmp_path / "short.csv", SYMPTOMS)
+
+
+def test_the_posts_of_the_bank_can_be_read_and_are_not_its_test_sentences() -> None:
+    posts = read_sentences(BANK / "posts.csv", SYMPTOMS)
+    assert len(posts.texts) > 500
+    assert not {text.lower() for text in posts.texts} & {
+        text.lower() for text in read_bank("test", SYMPTOMS).texts
+    }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from psycheck.symptoms.suicidal_rule import is_about_writer, states_suicidal_ideas
+from psycheck.symptoms.suicidal_rule import is_about_others, is_about_writer, states_suicidal_ideas
 from psycheck.text.status import Status, parts_of, plain, status_of
 from psycheck.text.subject import own
 
@@ -34,7 +34,22 @@ def test_plain_statements_are_read_as_what_they_are(statement: str, text: str) -
 
 
 @pytest.mark.parametrize(
-    "figure", ["I'm dying to meet you", "my feet are killing me", "I thought I was going to die"]
+    "figure",
+    [
+        "I'm dying to meet you",
+        "my feet are killing me",
+        "I thought I was going to die",
+        "I'm killing myself for this job",
+        "we lost a good friend to suicide",
+        "the post mentions suicide",
+        "they keep telling me to kill myself",
+    ],
 )
 def test_figures_of_speech_and_fears_of_death_are_no_statements(figure: str) -> None:
     assert not states_suicidal_ideas(plain(figure))
+
+
+def test_what_others_did_or_want_is_theirs_although_the_writer_is_the_subject() -> None:
+    assert is_about_others(plain("I heard that she wanted to kill herself"))
+    assert is_about_others(plain("I don't understand people who kill themselves"))
+    assert not is_about_others(plain("I want to kill myself because he left"))

@@ -16,6 +16,7 @@ from psycheck.symptoms.suspects import (
     evidence_of,
     rank_suspects,
     scored_with_evidence,
+    scored_with_words,
 )
 from tagged import GRAPH, posts_of
 
@@ -145,3 +146,35 @@ def test_a_label_of_1_is_suspect_only_where_most_others_with_it_name_symptoms() 
 
 def test_without_any_evidence_nobody_is_suspect() -> None:
     assert set(scores_of([0, 0, 0, 0]).values()) == {None}
+
+
+def ranked_annotations(rows: list[tuple[str, int, float | None]]) -> pl.DataFrame:
+    authors, annotated, scores = zip(*rows, strict=True)
+    return pl.DataFrame(
+        {"author": authors, "label": "gloom", "annotated": annotated, "score": scores},
+        schema_overrides={"score": pl.Float64},
+    ).with_columns(rank=pl.int_range(1, pl.len() + 1))
+
+
+def test_the_odds_of_symptoms_and_words_are_multiplied() -> None:
+    ranked = ranked_annotations([("a", 0, 0.8), ("b", 0, 0.5)])
+    scored = scored_with_words(ranked, {"gloom": np.array([0.2, 0.9])}, ["a", "b"])
+    # a: 4 × 1/4 = 1, so 0.5. b: 1 × 9, so 0.9.
+    assert scored["author"].to_list() == ["b", "a"]
+    assert scored["score"].to_list() == pytest.approx([0.9, 0.5])
+    assert scored["rank"].to_list() == [1, 2]
+
+
+def test_words_alone_make_a_label_of_1_suspect_and_none_of_0() -> None:
+    ranked = ranked_annotations([("a", 1, None), ("b", 0, None), ("c", 1, None)])
+    scored = scored_with_words(ranked, {"gloom": np.array([0.8, 0.9, 0.4])}, ["a", "b", "c"])
+    assert dict(scored.select("author", "score").iter_rows()) == {
+        "a": pytest.approx(0.8),
+        "b": None,
+        "c": None,
+    }
+
+
+def test_without_words_the_symptoms_decide_as_before() -> None:
+    ranked = ranked_annotations([("a", 1, 0.7), ("b", 0, None)])
+    assert scored_with_words(ranked, {}, ["a", "b"]).equals(ranked)

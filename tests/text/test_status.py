@@ -28,6 +28,17 @@ from psycheck.text.status import Status, parts_of, plain, status_of
         ("As a teenager I was scared of everything", Status.PAST),
         ("The first week I was very nauseous", Status.PAST),
         ("It helped me with my anxiety", Status.PAST),
+        ("It worked wonders for my anxiety", Status.PAST),
+        ("It keeps the dark thoughts at bay", Status.PAST),
+        ("nausea the first few days", Status.PAST),
+        ("In the past I've had panic attacks", Status.PAST),
+        ("I attempted suicide", Status.PAST),
+        ("I tried to kill myself yesterday", Status.PRESENT),  # a single occasion within the last days
+        ("I did have headaches in the beginning", Status.PAST),
+        ("It has not helped my depression", Status.PRESENT),
+        ("Why am I so tired?", Status.PRESENT),  # who asks why says that it is so
+        ("How do I stop worrying?", Status.PRESENT),
+        ("How do I stop someone from worrying?", Status.UNCERTAIN),
         ("Can this drug cause insomnia?", Status.UNCERTAIN),
         ("I'm afraid that I might panic", Status.UNCERTAIN),
         ("If I lost my job I would be so depressed", Status.UNCERTAIN),

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from models.conftest import save_model, tokenizers_saved
 from psycheck.models.opening import open_encoder, open_model
 from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, change_weights, layer_names, read_tokens
+from psycheck.symptoms.bank_sentences import Labelled
 from psycheck.symptoms.graph import read_graph
 from psycheck.symptoms.reader import SymptomModel
 from psycheck.training.bank_reader import BankRecipe, sentences_to_learn, train_bank_reader
@@ -71,6 +72,17 @@ def test_unlabelled_sentences_change_what_is_learned(
 ) -> None:
     train_bank_reader(recipe, tmp_path / "more", unlabelled=SENTENCES * 20)
     assert (tmp_path / "more" / READER_FILE).read_bytes() != (folder / READER_FILE).read_bytes()
+
+
+def test_labelled_sentences_move_the_layer_and_leave_the_encoder(
+    recipe: BankRecipe, folder: Path, tmp_path: Path
+) -> None:
+    mentioned = np.zeros((3, len(SYMPTOMS)))
+    mentioned[0, SYMPTOMS.index("sleep_disturbance")] = 1
+    train_bank_reader(recipe, tmp_path / "more", labelled=Labelled(SENTENCES, mentioned, mentioned))
+    before, after = load_file(folder / READER_FILE), load_file(tmp_path / "more" / READER_FILE)
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed == set(layer_names(before))
 
 
 def test_the_folder_gives_what_the_small_matrices_give_beside_the_weights(

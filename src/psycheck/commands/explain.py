@@ -127,7 +127,13 @@ def explain_people(
         symptoms_of,
     )
     from psycheck.symptoms.graph import read_graph
-    from psycheck.symptoms.suspects import evidence_of, rank_suspects, scored_with_evidence
+    from psycheck.symptoms.label_disagreement import disagreements
+    from psycheck.symptoms.suspects import (
+        evidence_of,
+        rank_suspects,
+        scored_with_evidence,
+        scored_with_words,
+    )
     from psycheck.symptoms.tagged_posts import (
         annotations_of,
         posts_of,
@@ -167,7 +173,9 @@ def explain_people(
             sentences = list(person_tables.shown_sentences(opened, tag_table, explained, people))
 
     by_evidence = rank_suspects(posts.authors, evidence_of(posts, symptom_graph, labels), labels)
-    ranked = scored_with_evidence(by_evidence, explained.coverage)
+    with_evidence = scored_with_evidence(by_evidence, explained.coverage)
+    doubts = disagreements(person_tables.texts_by_author(opened, posts.authors), labels)
+    ranked = scored_with_words(with_evidence, doubts, posts.authors)
     suspects = person_tables.suspects_with_posts(ranked, explained, symptom_graph)
     posts_to_read = person_tables.posts_to_read(opened, suspects) if show_texts else ()
 

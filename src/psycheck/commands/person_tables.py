@@ -59,6 +59,13 @@ def with_annotations(
     return coverage.join(annotated, on=["author", "condition"], how="left", maintain_order="left")
 
 
+def texts_by_author(corpus: Corpus, authors: Sequence[str]) -> list[str]:
+    """The posts of each author as one text, in the order of the authors."""
+    posts = corpus.table.group_by("author", maintain_order=True).agg("text")
+    text_by_author = {author: "\n".join(texts) for author, texts in posts.iter_rows()}
+    return [text_by_author[author] for author in authors]
+
+
 def suspects_with_posts(ranked: pl.DataFrame, explained: Explained, graph: Graph) -> pl.DataFrame:
     """The suspect annotations, with coverage and the posts about the condition's symptoms."""
     # One author may be suspect for several labels: every table is joined by the pair.

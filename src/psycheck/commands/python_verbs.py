@@ -297,7 +297,7 @@ def explain(
     *,
     model: "ModelLike | None" = None,
     authors: str | Sequence[str] = (),
-    symptoms: str = "symptoms:descriptions",
+    symptoms: str = "symptoms:default",
     tags: "str | Path | pl.DataFrame | pl.LazyFrame | None" = None,
     graph: str | Path | None = None,
     show_texts: bool = False,

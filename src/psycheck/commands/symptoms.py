@@ -78,6 +78,7 @@ def train_cli(
     out: Path,
     corpus: str | None = None,
     from_bank: bool = False,
+    labelled: Path | None = None,
     unlabelled: str | None = None,
     missing: str = "enhanced",
     each: bool = False,
@@ -97,9 +98,9 @@ def train_cli(
     if from_bank:
         bank_plan = corpus_plan(unlabelled, columns, None, format_) if unlabelled else None
         opt.refuse(ctx, _ANNOTATED_ONLY, "symptoms train --from-bank", "is for annotated sentences")
-        _train_from_bank(ctx, out, bank_plan)
+        _train_from_bank(ctx, out, labelled, bank_plan)
         return
-    opt.refuse(ctx, ("unlabelled",), "symptoms train CORPUS", "is for --from-bank")
+    opt.refuse(ctx, ("labelled", "unlabelled"), "symptoms train CORPUS", "is for --from-bank")
     if corpus is None:
         raise BadInput(
             "there is nothing to learn from",
@@ -140,20 +141,35 @@ def train_cli(
         _print_trained(model)
 
 
-def _train_from_bank(ctx: typer.Context, out: Path, plan: "CorpusPlan | None") -> None:
-    """Train a reader on the sentence bank and, if there is a plan, on the unlabelled posts of a corpus."""
+def _train_from_bank(
+    ctx: typer.Context,
+    out: Path,
+    labelled_file: Path | None,
+    plan: "CorpusPlan | None",
+) -> None:
+    """Train a reader on the sentence bank, labelled sentences and the unlabelled posts of a plan's corpus."""
     from psycheck.corpora.opening import corpus_path, open_corpus
     from psycheck.io.settings import read_settings
     from psycheck.io.writing import refuse_overwriting
+    from psycheck.symptoms.bank_sentences import read_sentences
+    from psycheck.symptoms.graph import read_graph
     from psycheck.training.bank_reader import BankRecipe, sentences_to_learn, train_bank_reader
 
     recipe = read_settings(BankRecipe, opt.values_for(ctx, BankRecipe))
     corpus_file = corpus_path(plan) if plan else None
-    refuse_overwriting([out], [corpus_file] if corpus_file else [])
+    refuse_overwriting([out], [file for file in (labelled_file, corpus_file) if file])
+    symptoms = [symptom.name for symptom in read_graph().symptom]
+    labelled = read_sentences(labelled_file, symptoms) if labelled_file else None
     posts = open_corpus(plan).texts if plan else ()
     sentences = sentences_to_learn(posts, _MOST_UNLABELLED, recipe.seed)
     with ProgressLine() as line:
-        figures = train_bank_reader(recipe, out, unlabelled=sentences, progress=line)
+        figures = train_bank_reader(
+            recipe,
+            out,
+            labelled=labelled,
+            unlabelled=sentences,
+            progress=line,
+        )
 
     of_bank = ", ".join(f"{name} {value:.3f}" for name, value in figures.items())
     typer.echo(f"average precision on the test part of the bank: {of_bank}")

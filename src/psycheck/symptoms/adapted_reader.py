@@ -57,6 +57,20 @@ class AdaptedReader:
         return probabilities
 
 
+def token_states(encoder: HfEncoder, sentences: list[str]) -> list[Any]:
+    """The states of the tokens of each sentence, (tokens, d), in half precision and without gradients."""
+    torch = import_module("torch")
+    states_of_sentences: list[Any] = [None] * len(sentences)
+    for rows, _, inputs in encoder.batches(sentences):
+        with torch.no_grad():
+            states = encoder.network(**inputs).last_hidden_state.half()
+        counts = inputs["attention_mask"].sum(1).tolist()
+        for place, row in enumerate(rows):
+            # A copy: a view would keep the whole batch with its padding in memory.
+            states_of_sentences[row] = states[place, : counts[place]].cpu().clone()
+    return states_of_sentences
+
+
 def read_tokens(states: Any, mask: Any, layer: dict[str, Any]) -> Any:
     """The logits of a batch, (n, 2k), from the states of its tokens, (n, tokens, d), and their mask."""
     linear = import_module("torch").nn.functional.linear

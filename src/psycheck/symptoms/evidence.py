@@ -11,12 +11,12 @@ from psycheck.core.errors import BadInput
 from psycheck.core.model import Capabilities
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.symptoms.graph import read_graph
-from psycheck.symptoms.reader import DESCRIPTIONS, SymptomModel, SymptomOptions, open_symptoms
+from psycheck.symptoms.reader import DEFAULT, SymptomModel, SymptomOptions, open_symptoms
 from psycheck.text.clean import split_sentences
 
 SCALE: Final = "phq9"
 LEAST: Final = 1e-4  # a relevance below counts as this, so that log-odds stay finite
-_EVIDENCE = "1"  # increase it whenever the same symptom model and text would give other evidence
+_EVIDENCE = "2"  # increase it whenever the same symptom model and text would give other evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,8 @@ def asked_symptoms() -> tuple[str, ...]:
 
 
 def open_evidence(target: str = "", options: SymptomOptions | None = None) -> Evidence:
-    """Evidence from a trained symptom model (a folder) or, without a target, from descriptions."""
-    model = open_symptoms(target or DESCRIPTIONS, options or SymptomOptions())
+    """Evidence from a symptom model, "descriptions" or a folder; by default from the shipped reader."""
+    model = open_symptoms(target or DEFAULT, options or SymptomOptions())
     symptoms = asked_symptoms()
     missing = [symptom for symptom in symptoms if symptom not in model.labels]
     if missing:

@@ -21,7 +21,7 @@ from psycheck.models.fingerprint import file_hash, hashed, hashed_parts
 from psycheck.models.opening import open_encoder, open_model
 from psycheck.models.options import ModelOptions, Text
 from psycheck.statistics.word_association import highest_cosine
-from psycheck.symptoms.adapted_reader import DEFAULT_FOLDER, is_adapted_reader, open_adapted
+from psycheck.symptoms.adapted_reader import DEFAULT_FOLDER, AdaptedReader, is_adapted_reader, open_adapted
 from psycheck.symptoms.graph import read_graph
 from psycheck.symptoms.statements import Naming, Tags, read_naming, thresholds_of
 from psycheck.symptoms.text_rules import chosen_parts, read_rules
@@ -38,7 +38,7 @@ DESCRIPTIONS: Final = "descriptions"
 _MIDDLE = 0.5
 _SLOPE = 10.0
 _BATCH = 32  # sentences at once, for a model that does not say what it prefers
-_SCORING = "2"  # increase it whenever the same model and text would give another score
+_SCORING = "3"  # increase it whenever the same model and text would give another score
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -150,9 +150,17 @@ def open_symptoms(target: str, options: SymptomOptions) -> SymptomModel:
 
 
 def _adapted(folder: Path, options: SymptomOptions, *, name: str) -> SymptomModel:
-    """The reader of a folder: what a sentence mentions, and what is present in the writer."""
+    """The reader of a folder, with what its card says that it may name."""
     reader = open_adapted(folder, options.batch)
-    naming = read_naming(reader.card)
+    return model_of_reader(reader, options.name or name, read_naming(reader.card))
+
+
+def model_of_reader(
+    reader: AdaptedReader,
+    name: str,
+    naming: Naming | None = None,
+) -> SymptomModel:
+    """A reader as a symptom model: what a sentence mentions, and what is present in the writer."""
 
     def outputs(sentences: Sequence[str]) -> Readings:
         mentioned, present = np.hsplit(reader.read(list(sentences)), 2)
@@ -165,7 +173,7 @@ def _adapted(folder: Path, options: SymptomOptions, *, name: str) -> SymptomMode
 
     parts = {**reader.parts, "card": file_hash(reader.card), "scoring": _SCORING}
     return SymptomModel(
-        name=options.name or name,
+        name=name,
         labels=reader.labels,
         fingerprint=hashed_parts(parts),
         capabilities=Capabilities(batch=reader.encoder.capabilities.batch, parts=parts),

@@ -13,11 +13,12 @@ _FILE: Final = Path(__file__).with_name("suicidal.toml")
 
 @dataclass(frozen=True, slots=True)
 class _Patterns:
-    """The patterns of statements, of figures of speech, and of what is said of oneself."""
+    """The patterns of statements, of figures of speech, and of what is said of oneself or of others."""
 
     statements: list[re.Pattern[str]]
     figure: re.Pattern[str]
     writer: re.Pattern[str]
+    others: re.Pattern[str]
 
 
 @cache
@@ -26,7 +27,9 @@ def _patterns() -> _Patterns:
     filled = {name: pattern.format(**tables["words"]) for name, pattern in tables["patterns"].items()}
     figure = re.compile(filled.pop("figure"))
     writer = re.compile(filled.pop("writer"))
-    return _Patterns([re.compile(pattern) for pattern in filled.values()], figure, writer)
+    others = re.compile(filled.pop("others"))
+    statements = [re.compile(pattern) for pattern in filled.values()]
+    return _Patterns(statements, figure, writer, others)
 
 
 def states_suicidal_ideas(text: str) -> bool:
@@ -41,3 +44,8 @@ def states_suicidal_ideas(text: str) -> bool:
 def is_about_writer(text: str) -> bool:
     """Whether the words of such a statement can only be about the writer: "makes me want to kill myself"."""
     return _patterns().writer.search(text) is not None
+
+
+def is_about_others(text: str) -> bool:
+    """Whether the words of such a statement can only be about others: "she wanted to kill herself"."""
+    return _patterns().others.search(text) is not None

@@ -132,6 +132,44 @@ def scored_with_evidence(ranked: pl.DataFrame, coverage: pl.DataFrame) -> pl.Dat
     return ordered.drop("names").with_columns(rank=rank.cast(ranked.schema["rank"]))
 
 
+def scored_with_words(
+    ranked: pl.DataFrame, doubts: Mapping[str, FloatArray], authors: list[str]
+) -> pl.DataFrame:
+    """The annotations, scored by the symptoms and by what a classifier of words makes of the label.
+
+    `doubts` holds the probability of the other side, (authors,), by label (`disagreements`). The odds of both
+    are multiplied; symptoms that tell nothing leave the words alone. An author annotated 1 is suspect without
+    symptoms only if the words doubt the label, too; one annotated 0 only if a typical symptom is named.
+    """
+    tables = [
+        pl.DataFrame({"author": authors, "label": label, "doubt": values}).with_columns(
+            pl.col("doubt").fill_nan(None)
+        )
+        for label, values in doubts.items()
+    ]
+    if not tables:
+        return ranked
+    joined = ranked.join(pl.concat(tables), on=["author", "label"], how="left", maintain_order="left")
+    odds_of_words = _odds(pl.col("doubt"))
+    odds_of_symptoms = _odds(pl.col("score").fill_null(0.5))
+    odds = odds_of_words * odds_of_symptoms
+    # Without symptoms on the author's side, a label of 1 needs the doubt of the words.
+    is_doubted = (pl.col("annotated") == 1) & (pl.col("doubt") >= 0.5)
+    has_evidence = pl.col("score").is_not_null() | is_doubted
+    combined = pl.when(pl.col("doubt").is_null()).then("score").when(has_evidence).then(odds / (1 + odds))
+    ordered = joined.with_columns(score=combined).sort(
+        "score", descending=True, nulls_last=True, maintain_order=True
+    )
+    rank = pl.int_range(1, pl.len() + 1)
+    return ordered.drop("doubt").with_columns(rank=rank.cast(ranked.schema["rank"]))
+
+
+def _odds(probability: pl.Expr) -> pl.Expr:
+    """The odds of a probability that is kept away from 0 and 1, where it would decide alone."""
+    inner = probability.clip(0.02, 0.98)
+    return inner / (1 - inner)
+
+
 def _suspects_of(
     condition: str, labels: FloatArray, authors: list[str], evidence: ConditionEvidence
 ) -> list[pl.DataFrame]:

@@ -1,5 +1,6 @@
 """What the words of a sentence tell of the symptoms in it: status, subject and plain statements."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,11 +10,12 @@ from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
 from psycheck.symptoms.statements import OTHER, PRESENT, STATUSES
-from psycheck.symptoms.suicidal_rule import SUICIDAL, is_about_writer, states_suicidal_ideas
-from psycheck.text.status import plain, status_of
+from psycheck.symptoms.suicidal_rule import SUICIDAL, is_about_others, is_about_writer, states_suicidal_ideas
+from psycheck.text.status import Status, plain, status_of
 from psycheck.text.subject import own
 
 _STATED: Final = 0.99  # the probability of a symptom that a rule reads in plain words
+_CLAUSE: Final = re.compile(r"[,;]|\b(?:because|cause|since|so that|and|but|or)\b", re.I)
 _NOT_PRESENT: Final = 0.5  # a part of another status speaks for a sentence if it is twice as relevant
 
 
@@ -39,11 +41,21 @@ def read_rules(parts: Sequence[str], labels: Sequence[str]) -> Rules:
         if columns and states_suicidal_ideas(text):
             stated[row, columns[0]] = _STATED
             # Such words tell whose wish it is better than the number of people who are mentioned.
-            is_own = is_own or is_about_writer(text)
+            is_own = is_about_writer(text) or (is_own and not is_about_others(text))
         if is_own:
-            status = status_of(part)
+            status = _status_of_statement(part) if stated[row].any() else status_of(part)
             statuses[row] = STATUSES.index(status.value)
     return Rules(statuses, stated)
+
+
+def _status_of_statement(part: str) -> Status:
+    """The status of a plain statement: what else its sentence denies or doubts is not the statement."""
+    status = status_of(part)
+    # A time ("when I was 15, …") holds for the whole sentence.
+    if status not in (Status.DENIED, Status.UNCERTAIN):
+        return status
+    stating_clauses = [clause for clause in _CLAUSE.split(part) if states_suicidal_ideas(plain(clause))]
+    return status_of(stating_clauses[0]) if stating_clauses else status
 
 
 def chosen_parts(

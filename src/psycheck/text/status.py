@@ -105,7 +105,8 @@ def _pieces(sentence: str) -> list[str]:
 def status_of(part: str) -> Status:
     """The status that the words of a sentence, or of a part of it, tell; present where they tell nothing."""
     text = plain(part)
-    if _has("question", text) or _has("uncertain", text):
+    is_question = _has("question", text) and not _has("presupposed", text)
+    if is_question or _has("uncertain", text):
         return Status.UNCERTAIN
     # "I no longer panic" denies it now, and says that it was so.
     if _has("denied", text):
@@ -125,8 +126,17 @@ def _is_past(text: str) -> bool:
     # "I used to enjoy it" tells of a loss, which is present.
     if _has("used_to", text):
         return not _has("used_to_be_well", text)
-    if _has("still", text) or _has("present_verb", text):
+    if _has("still", text):
         return False
+    # An attempt is over, however present its words are; "yesterday" is not.
+    if _has("attempt", text):
+        return not _has("recent", text)
+    if _has("in_the_past", text):
+        return True
+    if _has("present_verb", text):
+        return False
+    if _has("early", text):
+        return True
     if _has("long_ago", text):
         return _has("past_verb", text)
     # "I was sad lately" still holds, and "I wish I was dead" is no past.

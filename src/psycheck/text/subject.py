@@ -27,7 +27,7 @@ def own(sentence: str) -> bool:
 
     "my" before a person ("my best friend") belongs to that mention and does not count as a first person, so
     that "my sister cannot sleep" is about the sister. People leave out "I": without any first person, others
-    count only at the start ("texted my ex again" is about the writer).
+    count at the start, or twice ("texted my ex again" is about the writer).
     """
     words = _words_without_endings(sentence)
     firsts = 0
@@ -40,7 +40,8 @@ def own(sentence: str) -> bool:
         elif word in FIRST or _BARE.get(word):
             firsts += 1
     if firsts == 0:
-        return not mentions or mentions[0] >= _SUBJECT
+        # "It was hard, he says that he can't sleep": two mentions are no accident.
+        return not mentions or (len(mentions) == 1 and mentions[0] >= _SUBJECT)
     return firsts >= len(mentions)
 
 

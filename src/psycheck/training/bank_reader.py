@@ -18,7 +18,6 @@ import tomli_w
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput
@@ -27,22 +26,23 @@ from psycheck.io.writing import written
 from psycheck.models.hf import HfEncoder
 from psycheck.models.opening import open_encoder
 from psycheck.scoring.vectors import vectors_of
-from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, read_tokens
+from psycheck.symptoms.adapted_reader import CARD_FILE, READER_FILE, read_tokens, token_states
 from psycheck.symptoms.bank_sentences import (
+    BANK,
     Labelled,
     drawn_frames,
     drawn_lists,
     drawn_pairs,
     read_bank,
+    read_sentences,
 )
 from psycheck.symptoms.graph import read_graph
 from psycheck.text.clean import split_sentences
+from psycheck.training.reader_layer import batches, known_loss, rate_at, refined_layer
 
 WINDOW: Final = 128  # tokens of a sentence: longer ones are cut
 _TRAINED_WINDOW: Final = 64  # in training: few sentences are longer, and they cost the most
 _DROPOUT: Final = 0.1
-_WARM_UP: Final = 0.1  # the share of steps in which the rate rises
-_LEAST_RATE: Final = 0.02  # of the largest one, at the end
 _CLOSE: Final = 0.25  # the probability, by a regression that did not see a sentence, from which it is close
 _FOLDS: Final = 5
 _READ_AT_ONCE: Final = 64  # sentences in a batch outside of training
@@ -70,7 +70,6 @@ class BankRecipe:
     lists: int = 900
     frames: int = 900
     pairs: int = 300
-    repeats: int = 2
 
 
 @dataclass(slots=True, eq=False)
@@ -103,7 +102,7 @@ class _Learner:
         outputs = len(self.layer["mean.bias"])
         values = np.empty((len(texts), outputs))
         with torch.no_grad():
-            for rows in _batches(texts, _READ_AT_ONCE):
+            for rows in batches([len(text) for text in texts], _READ_AT_ONCE):
                 logits = self.logits([texts[row] for row in rows])
                 values[rows] = logits.sigmoid().double().numpy()
         return values
@@ -119,19 +118,16 @@ def train_bank_reader(
 ) -> dict[str, float]:
     """Train a reader of all symptoms of the graph and write its folder; its figures on the test part.
 
-    It learns from the bank, from sentences that somebody `labelled`, and then from `unlabelled` ones.
+    The encoder adapts to the bank, and to what it makes of `unlabelled` sentences. Then the layer alone
+    learns from sentences as people post them: those of the bank and those that somebody `labelled`.
     """
     symptoms = [symptom.name for symptom in read_graph().symptom]
     bank = read_bank("train", symptoms)
     # The random state of the caller stays as it was.
     with torch.random.fork_rng():
         frozen = _open(recipe)
-        vectors = vectors_of(frozen, bank.texts)
-        lessons = _with_drawn(_close_ones_unknown(bank, vectors), symptoms, recipe)
-        if labelled is not None:
-            # Each of them more than once: they are few, and the nearest to what is to be read.
-            rows = np.tile(np.arange(len(labelled.texts)), recipe.repeats)
-            lessons += labelled.at(rows)
+        bank = _close_ones_unknown(bank, vectors_of(frozen, bank.texts))
+        lessons = _with_drawn(bank, symptoms, recipe)
         learner = _train(recipe, lessons, progress)
         if unlabelled:
             soft = _soft_targets(
@@ -141,6 +137,13 @@ def train_bank_reader(
                 unlabelled=unlabelled,
             )
             learner = _train(recipe, lessons + soft, progress)
+
+        further = read_sentences(BANK / "posts.csv", symptoms)
+        if labelled is not None:
+            further += labelled
+        lessons = further + bank
+        states = token_states(learner.encoder, lessons.texts)
+        learner.layer = refined_layer(states, learner.layer, lessons, recipe.seed)
 
     figures = _figures(learner, read_bank("test", symptoms))
     _write(
@@ -209,7 +212,7 @@ def _regression(vectors: FloatArray, targets: FloatArray) -> Callable[[FloatArra
     linear = torch.nn.Linear(features.shape[1], targets.shape[1])
     optimizer = torch.optim.AdamW(linear.parameters(), lr=0.05, weight_decay=0.05)
     for _ in range(_REGRESSION_STEPS):
-        loss = _loss(linear(features), labels)
+        loss = known_loss(linear(features), labels)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         optimizer.step()
@@ -220,13 +223,6 @@ def _regression(vectors: FloatArray, targets: FloatArray) -> Callable[[FloatArra
         return np.asarray(logits.sigmoid().double().numpy())
 
     return probabilities
-
-
-def _loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """The mean over texts of the cross-entropy of their labels, (n, k); a NaN label adds nothing."""
-    is_known = ~labels.isnan()
-    losses = binary_cross_entropy_with_logits(logits, labels.nan_to_num(0), reduction="none")
-    return (losses * is_known).sum(1).mean()
 
 
 def _with_drawn(
@@ -278,15 +274,16 @@ def _train(
     sentences = len(labelled.texts)
     epochs = ceil(recipe.epochs)
     steps = epochs * ceil(sentences / recipe.batch)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_at(step, steps))
 
     chance = random.Random(recipe.seed)
+    lengths = [len(text) for text in labelled.texts]
     started = time.monotonic()
     done = 0
     for _ in range(epochs):
-        for rows in _batches(labelled.texts, recipe.batch, chance):
+        for rows in batches(lengths, recipe.batch, chance):
             logits = learner.logits([labelled.texts[row] for row in rows])
-            loss = _loss(logits, labels[rows])
+            loss = known_loss(logits, labels[rows])
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
             # A batch of rare symptoms would otherwise throw small matrices far off.
@@ -298,13 +295,6 @@ def _train(
             seconds = time.monotonic() - started
             progress("training", done, epochs * sentences, seconds)
     return learner
-
-
-def _rate(step: int, total: int) -> float:
-    """The share of the largest rate: it rises at first, then falls in a line."""
-    rising = (step + 1) / (total * _WARM_UP)
-    falling = max(_LEAST_RATE, 1 - step / total)
-    return min(1.0, rising) * falling
 
 
 def _learner(recipe: BankRecipe, symptoms: int) -> _Learner:
@@ -359,34 +349,6 @@ def _changed_by(down: Tensor, up: Tensor) -> Any:
         return output + change
 
     return changed
-
-
-def _batches(
-    texts: Sequence[str],
-    size: int,
-    chance: random.Random | None = None,
-) -> list[list[int]]:
-    """The rows of batches of texts of similar length; drawn anew if chance is given."""
-    lengths = [len(text) for text in texts]
-    order = list(range(len(texts)))
-    if chance is None:
-        order.sort(key=lengths.__getitem__)
-        return _cut(order, size)
-
-    chance.shuffle(order)
-    batches = []
-    # Long enough to find neighbours of similar length, short enough to stay random.
-    for span in _cut(order, 16 * size):
-        span.sort(key=lengths.__getitem__)
-        batches += _cut(span, size)
-    chance.shuffle(batches)
-    return batches
-
-
-def _cut(rows: list[int], size: int) -> list[list[int]]:
-    """Rows in pieces of this size; the last one may be shorter."""
-    starts = range(0, len(rows), size)
-    return [rows[start : start + size] for start in starts]
 
 
 def _figures(learner: _Learner, test: Labelled) -> dict[str, float]:
