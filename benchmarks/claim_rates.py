@@ -1,5 +1,9 @@
-"""How often a claim is made: shares with exact intervals, their tables, and the shipped file of rates."""
+"""How often a claim is made: shares with exact intervals, their tables, and the files that hold them.
 
+`COUNTS` has all settings, so that a bench can be run in parts; the shipped file of rates is made from it.
+"""
+
+import fcntl
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +16,8 @@ from psycheck.report.headlines import MEASURED
 from timing import table
 
 RATES = Path(psycheck.__file__).parent / "report" / MEASURED
+COUNTS = Path(__file__).with_name("claim_counts.json")
+ALARMS, POWER = "alarms", "power"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +92,38 @@ def worst_setting(by_setting: Mapping[str, Share]) -> str:
     return max(by_setting, key=lambda name: by_setting[name].upper)
 
 
-def write_rates(alarms: Alarms, powers: Mapping[str, Sequence[str]], path: Path = RATES) -> None:
-    """Write false alarms in the worst setting, and the power; what was not measured keeps its rate."""
-    rates: dict[str, dict[str, str]] = json.loads(path.read_text("utf-8"))
-    for rule, by_setting in alarms.items():
+def add_counts(kind: str, measured: Alarms, path: Path = COUNTS) -> None:
+    """Add what one run measured to the file of counts; a setting that was measured before is replaced."""
+    with path.open("a+", encoding="utf-8") as file:
+        # Several processes may measure at once.
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        text = file.read()
+        counts = json.loads(text) if text else {ALARMS: {}, POWER: {}}
+        for rule, by_setting in measured.items():
+            for setting, share in by_setting.items():
+                counts[kind].setdefault(rule, {})[setting] = [share.count, share.audits]
+        file.truncate(0)
+        file.write(json.dumps(counts, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_counts(kind: str, path: Path = COUNTS) -> dict[str, dict[str, Share]]:
+    """What all runs together measured, by rule and setting."""
+    counts = json.loads(path.read_text("utf-8"))[kind]
+    return {
+        rule: {setting: Share(*numbers) for setting, numbers in by_setting.items()}
+        for rule, by_setting in counts.items()
+    }
+
+
+def write_rates(alarms: Alarms, powers: Alarms, path: Path = RATES) -> None:
+    """Write, for each rule, its false alarms in the worst setting and its power in each."""
+    rates: dict[str, dict[str, str]] = {}
+    for rule, by_setting in sorted(alarms.items()):
         worst = by_setting[worst_setting(by_setting)]
         settings = f", in the worst of {len(by_setting)} settings" if len(by_setting) > 1 else ""
         rates.setdefault(rule, {})["false_alarms"] = f"{worst}{settings}"
-    for rule, sentences in powers.items():
+    for rule, by_setting in sorted(powers.items()):
+        sentences = [f"{setting}: {share}" for setting, share in by_setting.items()]
         rates.setdefault(rule, {})["power"] = "; ".join(sentences)
     path.write_text(json.dumps(rates, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -1,20 +1,33 @@
 """How often a verdict blames a sound model or praises an inert one, and how often it finds a flaw.
 
 The audits judge planted models (planted_models.py) in-process, as `psycheck audit` does; the claims of other
-pages are drawn by page_claims.py. What is claimed is read by rule, never by its words.
+pages are drawn by page_claims.py and history_claims.py. What is claimed is read by rule, never by its words.
 
-    benchmarks/claims.py AUDITS [PART …] [tune]
+    benchmarks/claims.py AUDITS PART [tune] [from=K] [to=K]
 
-Parts: `lines` (the first line about each kind of model), `power`, `alarms`, `pages`; all without one. A run
-writes headline_rates.json, and what it did not measure keeps its rate; `tune` takes other seeds and writes
-nothing.
+Parts: `lines` (the first line about each kind of model), `power`, `alarms`, `pages`, `page_power`, and
+`write`, which makes headline_rates.json and the tables of docs/benchmarks/claims.md from all that was
+measured. Parts can be run apart, and in several processes (`from` and `to` number the designs, or the
+settings of pages): each adds to claim_counts.json. `tune` takes other seeds and writes nothing. Kinds of model that
+raised no alarm while the rules were chosen are audited `FEW` times: none of 60 leaves 6 % open.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import history_claims
 import page_claims
-from claim_rates import Share, alarm_table, beyond, counted, merged, write_rates
+from claim_rates import (
+    ALARMS,
+    POWER,
+    Share,
+    add_counts,
+    alarm_table,
+    beyond,
+    counted,
+    read_counts,
+    write_rates,
+)
 from planted_models import (
     CONSTANT,
     FOLLOWS_I,
@@ -27,6 +40,7 @@ from planted_models import (
     LEANS_ON_I,
     LEANS_ON_SHE,
     LENGTH,
+    MISSES_A_GROUP,
     MISSES_HER,
     NEAR,
     NEAR_SOUND,
@@ -40,11 +54,13 @@ from planted_models import (
 )
 from psycheck.report.verdict import chosen_headlines
 from timing import machine, table
+from trials import Rates, rates_of
 
 # The first seed of each. Figures are of seeds that nothing was tuned on: those from 50,000,000 on were
 # reported before the bench drew from a larger pool.
-TUNING, REPORTING = 10_000_000, 200_000_000
+TUNING, REPORTING = 10_000_000, 400_000_000
 SIZES = (200, 500, 2_000)
+FEW = 60
 
 DESIGNS = (
     Design("300 texts", checks=True),
@@ -68,6 +84,7 @@ BLAME = (
     "performance.inverted",
     "performance.both",
     "performance.threshold",
+    "performance.hardly_better",
 )
 OF_CHECKS = ("checks.fails", "checks.wrong_way")
 OF_GENDER = ("gender.flips", "gender.scores")
@@ -88,9 +105,13 @@ FALSE: Mapping[Kind, Sequence[str]] = {
     CONSTANT: (*OF_CHECKS, *OF_GENDER, *OF_GROUPS, *PRAISE, "gender.none_found"),
     INERT: (*OF_CHECKS, *OF_GENDER, "checks.none_found", "checks.not_harmed"),
 }
+# They raised no alarm while the rules were chosen.
+QUIET = (LENGTH, CONSTANT, INERT)
+
 # Flaws, and the rules of which one must name it.
 FLAWS: Mapping[Kind, Sequence[str]] = {
-    MISSES_HER: (*OF_GENDER, *OF_GROUPS),
+    MISSES_HER: OF_GENDER,
+    MISSES_A_GROUP: OF_GROUPS,
     NEGATION: OF_CHECKS,
     HALF_NEGATION: OF_CHECKS,
     FOLLOWS_I: ("checks.fails",),
@@ -101,6 +122,9 @@ FLAWS: Mapping[Kind, Sequence[str]] = {
     NEAR_SOUND: ("performance.threshold",),
     NEAR[1]: ("performance.both", "performance.threshold"),
     INERT: ("checks.deaf",),
+    NULL: ("performance.hardly_better",),
+    SOUND: ("performance.better",),
+    CONSTANT: ("performance.constant",),
 }
 
 
@@ -115,36 +139,35 @@ def false_alarms(
     first: int,
     designs: Sequence[Design] = DESIGNS,
     false: Mapping[Kind, Sequence[str]] = FALSE,
-) -> dict[str, dict[str, Share]]:
-    """By rule, then by kind of model and design: how often the rule is printed where it is false."""
-    alarms: dict[str, dict[str, Share]] = {}
+) -> Iterator[Rates]:
+    """For each design and kind of model: how often a rule is printed where it is false."""
     for design in designs:
         for kind, rules in false.items():
             if design.models * design.corpora > MANY_PLACES and kind not in (SOUND, NULL):
                 continue
-            setting = f"{kind.name}, {design.name}"
             applicable = [rule for rule in rules if design.checks or not rule.startswith("checks.")]
-            printed = [rules_of(kind, design, first + 1_000 * k) for k in range(audits)]
+            number = min(audits, FEW) if kind in QUIET else audits
+            printed = [rules_of(kind, design, first + 1_000 * k) for k in range(number)]
             shares = counted(printed, applicable)
-            for rule, share in shares.items():
-                alarms.setdefault(rule, {})[setting] = share
+
+            setting = f"{kind.name}, {design.name}"
             seen = ", ".join(f"{rule} {share.count}" for rule, share in shares.items() if share.count)
             print(setting, seen or "none", sep=": ", file=sys.stderr, flush=True)
-    return alarms
+            yield {rule: {setting: share} for rule, share in shares.items()}
 
 
-def power(audits: int, first: int, sizes: Sequence[int] = SIZES) -> dict[Kind, list[Share]]:
-    """By flaw, for each number of texts: how often one of its rules is printed."""
-    powers: dict[Kind, list[Share]] = {}
+def power(audits: int, first: int, sizes: Sequence[int] = SIZES) -> Iterator[Rates]:
+    """For each flaw and number of texts: how often one of the rules that must name it is printed."""
     for kind, rules in FLAWS.items():
         needs_checks = all(rule.startswith("checks.") for rule in rules)
         for size in sizes:
             design = Design("power", texts=size, checks=needs_checks)
             printed = [rules_of(kind, design, first + 1_000 * k) for k in range(audits)]
-            named = sum(bool(claims & set(rules)) for claims in printed)
-            powers.setdefault(kind, []).append(Share(named, audits))
-        print(kind.name, *powers[kind], sep="; ", file=sys.stderr, flush=True)
-    return powers
+            share = Share(sum(bool(claims & set(rules)) for claims in printed), audits)
+
+            setting = f"{kind.name}, {size:,} texts"
+            print(setting, share, sep=": ", file=sys.stderr, flush=True)
+            yield {rule: {setting: share} for rule in rules}
 
 
 def first_lines(seed: int) -> list[tuple[str, str, str]]:
@@ -157,47 +180,59 @@ def first_lines(seed: int) -> list[tuple[str, str, str]]:
     return lines
 
 
-def power_table(powers: Mapping[Kind, Sequence[Share]]) -> str:
-    """One row per flaw: its rules, and the power at each number of texts."""
+def power_table(powers: Rates) -> str:
+    """One row per flaw: the rules that must name it, and how often one does at each number of texts."""
     rows = []
-    for kind, shares in powers.items():
-        rules = ", ".join(f"`{rule}`" for rule in FLAWS[kind])
-        rows.append([kind.name, rules, *shares])
+    for kind, rules in FLAWS.items():
+        settings = powers[rules[0]]
+        shares = [settings[f"{kind.name}, {size:,} texts"] for size in SIZES]
+        rows.append([kind.name, ", ".join(f"`{rule}`" for rule in rules), *shares])
     return table(["flaw", "named by", *(f"n {size:,}" for size in SIZES)], rows)
 
 
-def powers_by_rule(powers: Mapping[Kind, Sequence[Share]]) -> dict[str, list[str]]:
-    """For each rule the flaws that it must name, with the power at most texts."""
-    sentences: dict[str, list[str]] = {}
-    for kind, shares in powers.items():
-        for rule in FLAWS[kind]:
-            sentences.setdefault(rule, []).append(f"{kind.name}: {shares[-1]}")
-    return sentences
+def measured(part: str, audits: int, first: int, settings: slice) -> Iterator[tuple[str, Rates]]:
+    """What a part measures, setting by setting, and which of both it is: alarms or power."""
+    pages = [*page_claims.trials(), *history_claims.trials()]
+    if part == "alarms":
+        yield from ((ALARMS, rates) for rates in false_alarms(audits, first, DESIGNS[settings]))
+    elif part == "power":
+        yield from ((POWER, rates) for rates in power(audits, first))
+    elif part == "pages":
+        nulls = [trial for trial in pages if not trial.is_flaw]
+        yield from ((ALARMS, rates_of(trial, audits, first)) for trial in nulls[settings])
+    elif part == "page_power":
+        flaws = [trial for trial in pages if trial.is_flaw]
+        yield from ((POWER, rates_of(trial, audits, first)) for trial in flaws[settings])
+
+
+def write() -> None:
+    """Make the shipped rates of all that was measured, and print the tables of the docs."""
+    alarms = read_counts(ALARMS)
+    powers = read_counts(POWER)
+    write_rates(alarms, powers)
+    print(power_table(powers), "\n")
+    print(alarm_table(alarms), "\n")
+    print("More than 5 %, or an upper bound above 8 %:", *beyond(alarms) or ["none"], sep="\n- ")
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the tables of docs/benchmarks/claims.md, and write the rates of each rule."""
+    """Measure one part, or write what all of them measured."""
     audits = int(arguments[0])
+    part = arguments[1]
     is_tuning = "tune" in arguments
-    parts = set(arguments[1:]) - {"tune"} or {"lines", "power", "alarms", "pages"}
+    ends = dict(argument.split("=") for argument in arguments if "=" in argument)
+    settings = slice(int(ends.get("from", 0)), int(ends.get("to", 1_000)))
     first = TUNING if is_tuning else REPORTING
     share_texts_between_audits()
+
     print(machine(), "\n")
-
-    if "lines" in parts:
-        print(table(["model", "rule", "first sentence"], first_lines(first)), "\n", flush=True)
-    powers = power(max(audits // 4, 10), first) if "power" in parts else {}
-    if powers:
-        print(power_table(powers), "\n", flush=True)
-
-    of_audits = false_alarms(audits, first) if "alarms" in parts else {}
-    of_pages = page_claims.false_alarms(audits, first) if "pages" in parts else {}
-    alarms = merged(of_audits, of_pages)
-    if alarms:
-        print(alarm_table(alarms), "\n")
-        print("More than 5 %, or an upper bound above 8 %:", *beyond(alarms) or ["none"], sep="\n- ")
-    if not is_tuning:
-        write_rates(alarms, powers_by_rule(powers))
+    if part == "lines":
+        print(table(["model", "rule", "first sentence"], first_lines(first)))
+    elif part == "write":
+        write()
+    for kind, rates in measured(part, audits, first, settings):
+        if not is_tuning:
+            add_counts(kind, rates)
 
 
 if __name__ == "__main__":

@@ -30,13 +30,17 @@ CUES = {
     "medication": 0.05,
     "other_disorder": 0.15,
 }
+NOISY_CUE = "past"
 DIFFERENCES = {"diff.better", "diff.mixed", "diff.higher"}
 PLANTED = (0.3, 0.6, 1.2)
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Models on one corpus; without `authors` each text is its own, `plant` is further noise of the last."""
+    """Models on one corpus; without `authors` each text is its own, `plant` is further noise of the last.
+
+    `noisy_cue` and `noisy_length` are further noise in texts with a cue, and in those longer than most.
+    """
 
     name: str
     texts: int
@@ -48,6 +52,8 @@ class Design:
     alike: float = 0.5  # how much of a trait of a text belongs to its author
     hard: bool = False  # answers are yes or no
     plant: float = 0.0
+    noisy_cue: float = 0.0
+    noisy_length: float = 0.0
 
 
 DESIGNS = (
@@ -74,12 +80,14 @@ def drawn(design: Design, seed: int) -> list[tuple[Answered, Texts]]:
         limit = np.quantile(_trait(design, author, random), rate)
         cues[name] = _trait(design, author, random) < limit
 
+    is_long = characters > np.quantile(characters, 0.75)
+    difficulty = design.noisy_cue * cues[NOISY_CUE] + design.noisy_length * is_long
     answers: list[tuple[Answered, Texts]] = []
     for label in range(design.labels):
         latent = _trait(design, author, random)
         gold = (latent > np.quantile(latent, 1 - design.share)).astype(float)
         scores = np.column_stack(
-            [_scores(design, model, gold, author, random) for model in range(design.models)]
+            [_scores(design, model, gold, author, random, difficulty) for model in range(design.models)]
         )
         decided = (scores >= 0.5).astype(float)
         answered = Answered(
@@ -111,10 +119,11 @@ def _scores(
     gold: FloatArray,
     author: NDArray[np.int64],
     random: np.random.Generator,
+    difficulty: FloatArray,
 ) -> FloatArray:
     """The annotation as a model sees it, (n,)."""
     is_last = model == design.models - 1
-    noise = design.noise + design.plant * is_last
+    noise = design.noise + design.plant * is_last + difficulty
     scores: FloatArray = 1 / (1 + np.exp(-(2 * gold - 1 + noise * _trait(design, author, random))))
     return scores
 

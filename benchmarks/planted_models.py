@@ -141,6 +141,8 @@ LEANS_ON_I = Kind("leans on “I”", present=6.0, absent=-2.0, offset=-4.0, pro
 FOLLOWS_SHE = Kind("follows “she”", present=6.0, absent=-2.0, offset=-3.0, she=3.0)
 LEANS_ON_SHE = Kind("leans on “she”", present=6.0, absent=-2.0, offset=-3.0, she=1.0)
 MISSES_HER = Kind("10 points of recall lost for her", present=6.0, offset=-3.0, misses_she=0.1)
+# The same seen without any swap, in the rates of a group alone.
+MISSES_A_GROUP = replace(MISSES_HER, name="10 points of recall lost for a group")
 
 KINDS = (
     SOUND,

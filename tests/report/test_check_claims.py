@@ -74,18 +74,18 @@ def test_a_check_that_fails_before_and_after_is_named_apart() -> None:
 def test_at_most_three_checks_share_a_sentence_by_name() -> None:
     deaf = [reaction((0.0, 0.1 + k / 100), name=f"T{k}") for k in range(5)]
     said = sentence_of("checks.deaf", [check(), *reversed(deaf)])
-    assert said.startswith("Hardly reacts to sentences on sleep problems (T0), ")
-    assert "(T2) and 2 more: reaction 0.05" in said
+    assert said.startswith("Scores hardly rise after sentences on sleep problems (T0), ")
+    assert "(T2) and 2 more: the reaction is 0.05" in said
 
 
 def test_a_sample_names_the_weakest_that_was_foreseen_and_those_that_may_be_as_weak() -> None:
     found = [
         check(50, name="T3", flags=("maybe_weakest",)),  # more cases, and so the lower upper end
-        check(4, 10, name="T2", interval=(0.3, 0.7), flags=("weakest",)),
+        check(8, 20, name="T2", interval=(0.3, 0.7), flags=("weakest",)),
         check(90, name="T4"),
     ]
     said = sentence_of("checks.fails", found)
-    assert said.startswith("Fails most on T2: 40 % (30–70) of 10 texts pass")
+    assert said.startswith("Fails most on T2: 40 % (30–70) of 20 texts pass")
     assert said.endswith("; T3 may be as weak.")
 
 
@@ -103,6 +103,31 @@ def test_the_range_of_a_check_that_was_picked_is_the_adjusted_one() -> None:
     assert sentence_of("checks.fails", [*two, *wide]) == f"Fails most on T1: {adjusted}"
     assert sentence_of("checks.fails", two).endswith("does not allow for the choice among 2 checks.")
     assert sentence_of("checks.fails", [two[0], wide[0]]).endswith("80 % (65–93) of 100 texts pass.")
+
+
+@pytest.mark.parametrize("rule", ["fails", "wrong_unedited"])
+def test_no_check_is_named_below_the_n_that_a_claim_needs(rule: str) -> None:
+    def verdict(n: int) -> list[str]:
+        return rules(check(0, n, interval=(0.0, 0.1), kind=kind, unedited=unedited), reaction())
+
+    kind, unedited = ("INV", None) if rule == "fails" else ("MFT", 0)
+    assert f"checks.{rule}" in verdict(15)
+    assert f"checks.{rule}" not in verdict(14)
+
+
+@pytest.mark.parametrize(("rule", "interval"), [("deaf", (-0.1, 0.1)), ("wrong_way", (-0.9, -0.5))])
+def test_no_reaction_is_named_below_the_n_that_a_claim_needs(
+    rule: str, interval: tuple[float, float]
+) -> None:
+    few = replace(reaction(interval), n=14)
+    assert rules(check(), few) == ["checks.no_evidence"]
+    assert rules(check(), replace(few, n=15)) == [f"checks.{rule}"]
+
+
+def test_sentences_that_were_tried_on_few_texts_are_the_reason_why_passing_is_no_evidence() -> None:
+    said = sentence_of("checks.no_evidence", [check(), reaction(), replace(reaction(name="T7"), n=2)])
+    assert "1 check of sentences on a symptom could be tried on fewer than 15 texts" in said
+    assert "(T7)" not in said
 
 
 def test_few_texts_do_not_outweigh_many() -> None:

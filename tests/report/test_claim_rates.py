@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import claims
+import history_claims
 import page_claims
-from claim_rates import Share, beyond, write_rates
+from claim_rates import ALARMS, POWER, RATES, Share, add_counts, beyond, read_counts, write_rates
 from claims import FALSE, rules_of
 from planted_models import (
     INERT,
-    INVERTED,
     KINDS,
     LEAKED,
     NULL,
@@ -22,13 +22,15 @@ from planted_models import (
     share_texts_between_audits,
 )
 from psycheck.report.headlines import praises
+from trials import Rates, rates_of
 
 SEED = 82_000_000  # neither tuned on nor reported
+PAGES = [*page_claims.trials(), *history_claims.trials()]
 SMALL = Design("120 texts", texts=120, checks=True)
 # Where two rules name the flaw, the one whose share of failures is more certain comes first.
 FIRST = {
     "sound": {"performance.better"},
-    "no skill": {"checks.deaf"},
+    "no skill": {"performance.hardly_better"},
     "constant": {"performance.constant"},
     "near-constant, 95.0%": {"performance.both"},
     "near-constant, 99.0%": {"performance.both"},
@@ -83,27 +85,52 @@ def test_every_kind_has_an_expected_first_line() -> None:
     assert {kind.name for kind in KINDS} == set(FIRST)
 
 
-def test_a_run_writes_the_worst_setting_and_keeps_what_it_did_not_measure(tmp_path: Path) -> None:
-    rates = tmp_path / "rates.json"
-    kept = {"groups.gap": {"power": "kept", "false_alarms": "old"}, "gender.flips": {"power": "kept"}}
-    rates.write_text(json.dumps(kept), "utf-8")
-    alarms = {"groups.gap": {"a": Share(1, 100), "b": Share(0, 100)}}
-    powers = {INVERTED: [Share(5, 10), Share(10, 10)]}
-    write_rates(alarms, claims.powers_by_rule(powers), rates)
+def test_counts_of_several_runs_make_the_rates_of_the_worst_setting_and_of_each_power(tmp_path: Path) -> None:
+    counts, rates = tmp_path / "counts.json", tmp_path / "rates.json"
+    add_counts(ALARMS, {"groups.gap": {"a": Share(1, 100), "b": Share(9, 100)}}, counts)
+    # A later run measured "b" anew, on more seeds.
+    add_counts(ALARMS, {"groups.gap": {"b": Share(0, 200)}}, counts)
+    add_counts(POWER, {"groups.gap": {"inverted, 200 texts": Share(10, 10)}}, counts)
+    write_rates(read_counts(ALARMS, counts), read_counts(POWER, counts), rates)
     assert json.loads(rates.read_text("utf-8")) == {
-        "groups.gap": {"power": "kept", "false_alarms": "1.0 % (0.0–5.4), n 100, in the worst of 2 settings"},
-        "gender.flips": {"power": "kept"},
-        "performance.inverted": {"power": "inverted: 100.0 % (69.2–100.0), n 10"},
+        "groups.gap": {
+            "false_alarms": "1.0 % (0.0–5.4), n 100, in the worst of 2 settings",
+            "power": "inverted, 200 texts: 100.0 % (69.2–100.0), n 10",
+        }
     }
 
 
+def test_the_shipped_rates_are_those_of_the_shipped_counts(tmp_path: Path) -> None:
+    made = tmp_path / "rates.json"
+    write_rates(read_counts(ALARMS), read_counts(POWER), made)
+    assert made.read_text("utf-8") == RATES.read_text("utf-8")
+
+
 def test_pages_claim_nothing_of_equals() -> None:
-    """Two draws of each design: one of some 70 settings may well have an alarm, hardly one in both."""
-    alarms = page_claims.false_alarms(2, SEED)
-    assert {rule.partition(".")[0] for rule in alarms} == {"diff", "improve", "histories", "caution"}
-    assert not [
-        name for by_setting in alarms.values() for name, share in by_setting.items() if share.count > 2
-    ]
+    """Two draws of each setting: one of some 70 settings may well have an alarm, hardly one in both."""
+    nulls = [trial for trial in PAGES if not trial.is_flaw]
+    alarms = [rates_of(trial, 2, SEED) for trial in nulls]
+    assert {rule.partition(".")[0] for rates in alarms for rule in rates} == {
+        "diff",
+        "improve",
+        "histories",
+        "caution",
+    }
+    assert not [rates for rates in alarms if any(share.count == 2 for share in shares_of(rates))]
+
+
+def test_pages_name_what_is_planted() -> None:
+    flaws = [trial for trial in PAGES if trial.is_flaw and "2,000" not in trial.setting]
+    missed = []
+    for trial in flaws:
+        if not all(share.count for share in shares_of(rates_of(trial, 1, SEED))):
+            missed.append(trial.setting)
+    # A second model that is noisier by 0.6 is found among 300 texts in about nine draws of ten.
+    assert len(missed) <= 2, missed
+
+
+def shares_of(rates: Rates) -> list[Share]:
+    return [share for by_setting in rates.values() for share in by_setting.values()]
 
 
 def test_a_rate_beyond_what_is_promised_is_named() -> None:

@@ -1,5 +1,7 @@
 """Claims on gender pairs: an effect of gender only beyond that of a placebo."""
 
+from dataclasses import replace
+
 import pytest
 
 from claim_findings import PAIRS, check, flips, performance, rules, run_of, score_difference, sentence_of
@@ -39,6 +41,12 @@ CLEAR = (0.05, 0.15)
 )
 def test_what_pairs_show_is_a_rule(findings: list[Finding], rule: str) -> None:
     assert rules(*findings) == [f"gender.{rule}"]
+
+
+def test_fewer_pairs_than_a_claim_needs_blame_no_model() -> None:
+    few = flips(12, n=14, placebo_n=14, excess=CLEAR)
+    scores = [replace(finding, n=14) for finding in score_difference()]
+    assert rules(*few, *scores) == ["gender.not_shown"]
 
 
 def test_flips_are_printed_beside_those_of_the_placebo_with_the_certain_excess() -> None:

@@ -186,5 +186,5 @@ def test_none_of_several_equal_swaps_is_the_least() -> None:
 
 def test_one_text_is_spoken_of_as_one() -> None:
     run = of(_swap("T1", 0, 1, (0.0, 0.793)))
-    assert _verdict(run) == "Fails most on T1 (T1): 0 % (0–79) of 1 text passes."
+    assert "Fails most" not in _verdict(run)
     assert "of 1 text keeps its decision" in {s.subject: s.words for s in learned(run)}["Gender"]

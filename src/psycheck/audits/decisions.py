@@ -17,6 +17,8 @@ from psycheck.statistics.usefulness import constancy
 
 CONSTANT, ONE_DECISION, NEARLY_ONE = "constant", "one_decision", "nearly_one_decision"
 ALIKE = (CONSTANT, ONE_DECISION, NEARLY_ONE)
+# At least 90 % are alike, and too few texts tell whether the others follow the annotation.
+PERHAPS_ONE = "perhaps_one_decision"
 RARE = 0.02  # without annotations: the largest likely share of the rarer decision
 
 
@@ -53,8 +55,9 @@ def alike_flags(
     # How rare is too rare depends on how common the label itself is.
     if yes is not None:
         verdict = constancy(yes, decided_1, units).verdict
-        nearly_one = verdict == "near-constant"
-        return _flag(count, nearly_one=nearly_one or not count)
+        if verdict == "undecided" and count:
+            return (PERHAPS_ONE,)
+        return _flag(count, nearly_one=verdict == "near-constant" or not count)
 
     _, most = ratio_interval(is_rarer, np.ones(n), units)
     # A missing interval (NaN) shows nothing.

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from psycheck.core.finding import SCHEMA_VERSION
 if TYPE_CHECKING:
     from psycheck.core.run import GateResult, Run
 
+CAUTION = "caution"
 _MOST_FIGURES = 10  # of a gate on the console; all are in junit.xml
 _METRICS = ("accuracy", "accuracy_over_trivial", "f1", "auc", "brier", "ece", "pass_rate", "flip_rate")
 # Notes with these words matter even to those who do not open the report.
@@ -117,17 +119,21 @@ def _verdict_lines(run: "Run") -> Iterator[str]:
 
 
 def _headline_lines(run: "Run") -> Iterator[str]:
-    """The sentences of the verdict, and after the cautions the commands that help, each once."""
-    from psycheck.report.cautions import CAUTION
+    """The sentences of the verdict; those that claim a fault with their severity, and what helps."""
     from psycheck.report.verdict import headlines_of
 
     claims = headlines_of(run)
-    cautions = [claim for claim in claims if claim.rule.partition(".")[0] == CAUTION]
-    for caution in cautions:
-        yield f"caution: {caution.sentence}"
-    for remedy in dict.fromkeys(caution.remedy for caution in cautions if caution.remedy):
-        yield f"  do: {remedy}"
-    yield from (claim.sentence for claim in claims if claim not in cautions)
+    for claim, following in zip_longest(claims, claims[1:]):
+        if not claim.alarm:
+            yield claim.sentence
+            continue
+
+        kind = claim.rule.partition(".")[0]
+        yield f"{kind if kind == CAUTION else claim.severity}: {claim.sentence}"
+        # One command may help against several faults, and is printed below the last.
+        helps_next = following is not None and following.remedy == claim.remedy
+        if claim.remedy and not helps_next:
+            yield f"  do: {claim.remedy}"
 
 
 def _print_gate(gate: "GateResult", folder: Path) -> None:

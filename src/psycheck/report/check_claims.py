@@ -12,7 +12,7 @@ from psycheck.core.finding import Finding
 from psycheck.core.headline import Headline
 from psycheck.core.run import Run
 from psycheck.report.display_names import listed, place_of, topic_of, where_named
-from psycheck.report.headlines import headline
+from psycheck.report.headlines import headline, least_n
 from psycheck.report.numbers import ends, known_interval, percent, plain, rate
 from psycheck.report.performance_claims import alike_places
 
@@ -38,8 +38,14 @@ class Checks:
 
     @property
     def evidence(self) -> list[Finding]:
-        """The tested checks that nearly constant decisions alone do not explain."""
-        return [check for check in self.tested if "not_evidence" not in check.flags]
+        """The checks with texts enough for a claim that nearly constant decisions alone do not explain."""
+        return [check for check in _claimable(self.tested) if "not_evidence" not in check.flags]
+
+
+def _claimable(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings of enough texts: a sample may have tried a check on two of them."""
+    least_texts = least_n("checks.fails")
+    return [finding for finding in findings if finding.n >= least_texts]
 
 
 def checks_of(run: Run) -> list[Finding]:
@@ -139,7 +145,7 @@ def _moved_wrongly(checks: Checks) -> list[Headline]:
     """
     failing = [check.where for check in checks.evidence if harmed(check) and kept(check) < 1 - TOLERANCE]
     wrong = []
-    for reaction in checks.reactions:
+    for reaction in _claimable(checks.reactions):
         if max(known_interval(reaction), default=0) < -REACTS and _check_of(reaction) not in failing:
             wrong.append(reaction)
     if not wrong:
@@ -162,7 +168,7 @@ def _moved_wrongly(checks: Checks) -> list[Headline]:
 def _deaf(checks: Checks) -> list[Headline]:
     """Checks whose sentences on a symptom that is present hardly move the score, the deafest first."""
     deaf = []
-    for reaction in _presence(checks):
+    for reaction in _claimable(_presence(checks)):
         low, high = known_interval(reaction) or (0.0, 1.0)
         if high < REACTS and low > -REACTS:
             deaf.append(reaction)
@@ -199,7 +205,7 @@ def _topics(reactions: Sequence[Finding], run: Run) -> str:
 def _without_weakness(checks: Checks) -> Headline:
     """What it shows that no weakness is claimed: praise only where the model is shown to react."""
     run = checks.run
-    low = weakest(checks.tested)
+    low = weakest(_claimable(checks.tested) or checks.tested)
     if low is None:
         return headline("checks.untested")
     values = {
@@ -247,9 +253,16 @@ def _reaction_doubt(checks: Checks) -> str:
             "no check adds a sentence that should raise the score, so a model that reads nothing passes, too"
         )
 
-    not_shown = [f for f in presence if min(known_interval(f), default=-1.0) < REACTS]
+    tried_enough = _claimable(presence)
+    not_shown = [f for f in tried_enough if min(known_interval(f), default=-1.0) < REACTS]
     if not not_shown:
-        return ""
+        untried = len(presence) - len(tried_enough)
+        few = f"fewer than {least_n('checks.fails')} texts"
+        return (
+            f"{counted(untried, 'check')} of sentences on a symptom could be tried on {few}"
+            if untried
+            else ""
+        )
     lowest = min(not_shown, key=lambda reaction: min(known_interval(reaction), default=-1.0))
     point = f"{topic_of(lowest)} ({lowest.where['check']}{where_named(lowest, checks.run.findings)})"
     return f"the model is not shown to react to {point}, reaction {plain(lowest, prose=True)}"

@@ -11,7 +11,7 @@ from psycheck.core.finding import Finding
 from psycheck.core.headline import Headline
 from psycheck.core.run import Run
 from psycheck.report.display_names import name_of, place_of, swapped_words, where_named
-from psycheck.report.headlines import headline
+from psycheck.report.headlines import headline, least_n
 from psycheck.report.numbers import count, known_interval, plain, rate
 from psycheck.report.performance_claims import alike_places
 from psycheck.report.points import MISSED, directed, first_has_more, in_points, least
@@ -27,6 +27,8 @@ BEHIND = {
     "demographic_parity_difference": ("decided positive", "positive_rate", "texts"),
 }
 Pairs = Mapping[Key, Finding]  # the findings on the same pairs, by measure and wording
+_PLACE = by("model", "corpus", "label", "unit")
+_MEASURE_AND_WORDING = by("measure", "group")
 
 
 def gender_headlines(run: Run) -> list[Headline]:
@@ -35,22 +37,25 @@ def gender_headlines(run: Run) -> list[Headline]:
     return [_of_pairs(run, pairs)] if pairs else []
 
 
-def _of_pairs(run: Run, pairs: Sequence[Finding]) -> Headline:
+def _of_pairs(run: Run, judged: Sequence[Finding]) -> Headline:
+    pairs_by_place = _pairs_by_place(run, judged)
 
     def clearness(flips: Finding) -> tuple[bool, float, float]:
-        same_pairs = _same_pairs(run, flips)
+        same_pairs = pairs_by_place[_PLACE(flips)]
         return _score_moved(same_pairs) is not None, _certain_excess(same_pairs), flips.value
 
-    by_excess = max(pairs, key=lambda flips: clearness(flips)[1:])
-    same_pairs = _same_pairs(run, by_excess)
+    by_excess = max(judged, key=lambda flips: clearness(flips)[1:])
+    same_pairs = pairs_by_place[_PLACE(by_excess)]
     if _certain_excess(same_pairs) >= TOLERANCE:
         return _flips_headline(run, by_excess, same_pairs)
 
-    clearest = max(pairs, key=clearness)
-    same_pairs = _same_pairs(run, clearest)
+    clearest = max(judged, key=clearness)
+    same_pairs = pairs_by_place[_PLACE(clearest)]
     if _score_moved(same_pairs) is not None:
         return _scores_headline(run, clearest, same_pairs)
-    return _nothing_shown(run, max(pairs, key=lambda flips: flips.value))
+
+    most = max(judged, key=lambda flips: flips.value)
+    return _nothing_shown(run, most, pairs_by_place[_PLACE(most)])
 
 
 def gender_untested(run: Run) -> list[Headline]:
@@ -71,16 +76,23 @@ def _flips(run: Run) -> list[Finding]:
     return [f for f in run.findings if f.measure == "flip_rate" and f.where.get("audit") == "fairness"]
 
 
-def _same_pairs(run: Run, flips: Finding) -> Pairs:
-    """The other findings on the same pairs, by measure and wording."""
-    place = by("model", "corpus", "label", "unit")
-    return {by("measure", "group")(f): f for f in run.findings if place(f) == place(flips)}
+def _pairs_by_place(run: Run, judged: Sequence[Finding]) -> Mapping[Key, Pairs]:
+    """The findings on judged pairs by place, and there by measure and wording."""
+    # One pass: a run of many models and corpora has thousands of findings on pairs.
+    pairs_by_place: dict[Key, dict[Key, Finding]] = {_PLACE(flips): {} for flips in judged}
+    for finding in run.findings:
+        pairs = pairs_by_place.get(_PLACE(finding))
+        if pairs is not None:
+            pairs[_MEASURE_AND_WORDING(finding)] = finding
+    return pairs_by_place
 
 
 def _certain_excess(pairs: Pairs) -> float:
     """The share of texts whose decision certainly changes with the gender and not with the placebo."""
     excess = pairs.get(("flip_excess_among_tests", ""))
-    return 0.0 if excess is None else max(min(known_interval(excess), default=0.0), 0.0)
+    if excess is None or excess.n < least_n("gender.flips"):
+        return 0.0
+    return max(min(known_interval(excess), default=0.0), 0.0)
 
 
 def _flips_headline(run: Run, flips: Finding, pairs: Pairs) -> Headline:
@@ -118,9 +130,10 @@ def _score_moved(pairs: Pairs) -> Finding | None:
     """The mean difference of the scores, if it is significant beyond the placebo and has a direction."""
     moved = pairs.get(("score_difference", "female"))
     test = pairs.get(("score_difference_p_holm", "female"))
-    if moved is None or test is None or "significant" not in test.flags or not least(moved):
+    if moved is None or test is None or moved.n < least_n("gender.scores"):
         return None
-    return moved
+    is_shown = "significant" in test.flags and least(moved)
+    return moved if is_shown else None
 
 
 def _scores_headline(run: Run, flips: Finding, pairs: Pairs) -> Headline:
@@ -137,9 +150,8 @@ def _scores_headline(run: Run, flips: Finding, pairs: Pairs) -> Headline:
     )
 
 
-def _nothing_shown(run: Run, most: Finding) -> Headline:
+def _nothing_shown(run: Run, most: Finding, pairs: Pairs) -> Headline:
     """No effect of gender is shown: because there is none to see, or because the pairs show little."""
-    pairs = _same_pairs(run, most)
     values = {
         "flips": _rate_of_texts(most),
         "swapped": swapped_words(most),

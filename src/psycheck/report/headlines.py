@@ -36,6 +36,11 @@ def praises(rule: str) -> bool:
     return bool(_entry(rule).get("praise", False))
 
 
+def least_n(rule: str) -> int:
+    """The number of texts, pairs or authors below which a claim is not made."""
+    return int(_entry(rule).get("least_n", 0))
+
+
 def figure_of(finding: Finding) -> Mapping[str, str]:
     """How a headline names a finding behind it: its measure and where it was measured."""
     return {"measure": finding.measure, **finding.where}

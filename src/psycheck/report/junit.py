@@ -139,12 +139,14 @@ def _add_suite(root: Xml.Element, name: str) -> Xml.Element:
 def _add_headlines(suite: Xml.Element, headlines: Iterable[Headline]) -> None:
     properties = Xml.SubElement(suite, "properties")
     for headline in headlines:
-        Xml.SubElement(
-            properties,
-            "property",
-            name=headline.rule,
-            value=_legal(headline.sentence),
-        )
+        values = {
+            headline.rule: headline.sentence,
+            f"{headline.rule}.severity": headline.severity,
+            f"{headline.rule}.remedy": headline.remedy,
+        }
+        for name, value in values.items():
+            if value:
+                Xml.SubElement(properties, "property", name=name, value=_legal(value))
 
 
 def _add_case(suite: Xml.Element, case: _Case, broken_gates: BrokenGates) -> None:

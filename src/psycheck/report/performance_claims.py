@@ -12,18 +12,21 @@ from psycheck.core.finding import Finding
 from psycheck.core.headline import Headline
 from psycheck.core.run import Run
 from psycheck.report.display_names import listed, place_of
-from psycheck.report.headlines import headline, praises
+from psycheck.report.headlines import headline, least_n, praises
 from psycheck.report.numbers import count, known_interval, percent, plain
 from psycheck.report.performance_tables import is_performance
 from psycheck.report.sections import by, grouped
 
 SHARE, RANKING, DECISIONS = "decided_1_share", "auc_among_claims", "hard_auc_among_claims"
 CHANCE = 0.5
+# Of AUC and balanced accuracy: sensitivity + specificity − 1 of 0.3, as for decisions that hardly vary.
+HARDLY_BETTER = 0.65
 ALIKE = {
     "constant": "score",
     "one_decision": "decision",
     "nearly_one_decision": "decision",
 }
+PERHAPS_ALIKE = "perhaps_one_decision"
 MOST_SENTENCES = 4  # on performance; of more models the worst are named
 
 
@@ -108,6 +111,21 @@ def _threshold_wrong(place: PlaceFigures) -> bool:
     return _nearly_alike(place) and _shown_better(place.ranking)
 
 
+def _hardly_better(place: PlaceFigures) -> bool:
+    """Neither ranking nor decisions are shown to be better than chance, nor can they be much better."""
+    areas = [area for area in (place.ranking, place.decisions) if area is not None]
+    highest = [max(_certain_interval(area), default=1.0) for area in areas]
+    return (
+        bool(areas)
+        and not any(_shown_better(area) for area in areas)
+        and all(end < HARDLY_BETTER for end in highest)
+    )
+
+
+def _perhaps_alike(place: PlaceFigures) -> bool:
+    return PERHAPS_ALIKE in place.share.flags and not _shown_better(place.decisions)
+
+
 def _is_one_class(place: PlaceFigures) -> bool:
     return place.annotated_1 in (0.0, 1.0)
 
@@ -125,15 +143,21 @@ def _always(place: PlaceFigures) -> bool:
 
 
 def _nearly_alike(place: PlaceFigures) -> bool:
-    return bool(set(ALIKE) & set(place.share.flags))
+    has_enough_texts = place.share.n >= least_n("performance.both")
+    return has_enough_texts and bool(set(ALIKE) & set(place.share.flags))
 
 
 def _shown_better(area: Finding | None) -> bool:
-    return area is not None and min(known_interval(area), default=CHANCE) > CHANCE
+    return area is not None and min(_certain_interval(area), default=CHANCE) > CHANCE
 
 
 def _shown_worse(area: Finding | None) -> bool:
-    return area is not None and max(known_interval(area), default=CHANCE) < CHANCE
+    return area is not None and max(_certain_interval(area), default=CHANCE) < CHANCE
+
+
+def _certain_interval(area: Finding) -> Sequence[float]:
+    """The interval of a figure; empty where there are too few texts for a claim."""
+    return known_interval(area) if area.n >= least_n("performance.better") else ()
 
 
 # The worst first; the first that holds is the rule of a place.
@@ -143,6 +167,8 @@ _RULES = {
     "performance.both": _both_wrong,
     "performance.threshold": _threshold_wrong,
     "performance.one_decision": _nearly_alike,
+    "performance.hardly_better": _hardly_better,
+    "performance.perhaps_one_decision": _perhaps_alike,
     "performance.decisions_not_shown": _only_ranks,
     "performance.better": _is_better,
     "performance.one_class": _is_one_class,
@@ -213,7 +239,9 @@ def alike_places(run: Run) -> dict[tuple[str, str], str]:
     alike = {}
     for finding in run.findings:
         if finding.measure == SHARE:
-            kinds = [kind for flag, kind in ALIKE.items() if flag in finding.flags]
+            # Also where it is not known whether the few other decisions are right: nearly all are alike.
+            kind_of_flag = {**ALIKE, PERHAPS_ALIKE: "decision"}
+            kinds = [kind for flag, kind in kind_of_flag.items() if flag in finding.flags]
             if kinds:
                 alike[place_of(finding)] = kinds[0]
         elif finding.measure == "pass_rate" and "not_evidence" in finding.flags:

@@ -2,7 +2,7 @@
 
 from psycheck.core.headline import Headline
 from psycheck.core.run import Run
-from psycheck.report.cautions import caution_headlines
+from psycheck.report.cautions import CAUTION, caution_headlines
 from psycheck.report.check_claims import check_headlines
 from psycheck.report.gender_claims import gender_headlines, gender_untested
 from psycheck.report.group_claims import groups_headlines, groups_without_gap
@@ -12,6 +12,7 @@ from psycheck.report.outside_audits import without_own
 from psycheck.report.performance_claims import performance_headlines
 
 SEVERITIES = ("critical", "warning", "note")
+_FIRST_KINDS = (CAUTION, "performance")
 
 
 def headlines(run: Run) -> list[str]:
@@ -25,7 +26,7 @@ def headlines_of(run: Run) -> tuple[Headline, ...]:
 
 
 def chosen_headlines(run: Run) -> list[Headline]:
-    """Cautions first, then the claims of all audits: the worst severity first, performance before others."""
+    """Claims of all audits: what makes a model useless, then cautions, then the others by severity."""
     cautions = caution_headlines(run)
     performance = performance_headlines(run, praise=not cautions)
     other_claims = _other_claims(run)
@@ -33,8 +34,8 @@ def chosen_headlines(run: Run) -> list[Headline]:
     if cautions or any(claim.severity == "critical" for claim in claims):
         # What a model does well says nothing where its figures do not bear it.
         claims = [*performance, *(claim for claim in other_claims if not praises(claim.rule))]
-    claims.sort(key=_rank)
-    return [*cautions, *(claims or [headline("run.nothing")])]
+    claims = claims or [headline("run.nothing")]
+    return sorted([*cautions, *claims], key=_rank)
 
 
 def _other_claims(run: Run) -> list[Headline]:
@@ -46,7 +47,8 @@ def _other_claims(run: Run) -> list[Headline]:
     return claims
 
 
-def _rank(claim: Headline) -> tuple[int, bool, float]:
-    """A sort key: severity, performance before others, then the largest certain share of failures."""
-    is_performance = claim.rule.startswith("performance.")
-    return SEVERITIES.index(claim.severity), not is_performance, -claim.least
+def _rank(claim: Headline) -> tuple[int, int, float]:
+    """A sort key: severity; then cautions before performance before others; then the certain failures."""
+    kind = claim.rule.partition(".")[0]
+    place = _FIRST_KINDS.index(kind) if kind in _FIRST_KINDS else len(_FIRST_KINDS)
+    return SEVERITIES.index(claim.severity), place, -claim.least
