@@ -62,7 +62,7 @@ TUNING, REPORTING = 10_000_000, 400_000_000
 SIZES = (200, 500, 2_000)
 FEW = 60
 
-DESIGNS = (
+DESIGNS: Sequence[Design] = (
     Design("300 texts", checks=True),
     Design("60 texts", texts=60, checks=True),
     Design("5 % annotated 1", texts=300, prevalence=0.05),

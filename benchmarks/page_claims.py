@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 
 from diff import DESIGNS as PAIRS_OF_MODELS
+from diff import Design as PairDesign
 from diff import rules as rules_of_pair
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
@@ -18,6 +19,7 @@ from psycheck.corpora.cautions import cheap_cautions
 from psycheck.demo.opening import DOMAINS, open_demo
 from psycheck.models.opening import open_model
 from psycheck.report.studies.improve_tables import improvement_headlines
+from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.thresholds import best_threshold
 from psycheck.training.arm_figures import ArmResult, Scored, improvement_findings
 from trials import Trial
@@ -55,7 +57,7 @@ def _of_diff() -> list[Trial]:
     return pages
 
 
-def _page_of_pair(design: object) -> Callable[[int], set[str]]:
+def _page_of_pair(design: PairDesign) -> Callable[[int], set[str]]:
     return lambda seed: rules_of_pair(design, seed)
 
 
@@ -173,7 +175,7 @@ def _scored(
         threshold=corpus.threshold,
         targets=corpus.targets,
         scores=_noisy(signal * _sides(corpus.targets), tests.shift + noise),
-        units=corpus.units,
+        clusters=Clusters.of(corpus.units),
     )
 
 

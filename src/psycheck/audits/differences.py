@@ -19,7 +19,7 @@ from psycheck.statistics.cluster_tests import paired_p
 from psycheck.statistics.clustered import Clusters, change_interval, ratio_interval
 from psycheck.statistics.group_rates import Rate, paired_difference
 from psycheck.statistics.intervals import UNKNOWN
-from psycheck.statistics.label_intervals import classification_intervals, figure_influences
+from psycheck.statistics.label_intervals import classification_intervals, figure_influences, rarer_class
 from psycheck.statistics.model_agreement import cohen_kappa, kappa_interval
 from psycheck.statistics.significance import mcnemar
 
@@ -296,7 +296,7 @@ def _rarer_class_p(change: float, influence: FloatArray, gold: FloatArray, units
 
     Both rest on the texts of that class: turned signs alone alarm too often where there are 30 of them.
     """
-    rarer = units.at(figures.rarer_class(figures.gold(gold)))
+    rarer = units.at(rarer_class(figures.gold(gold)))
     moves = units.sums(influence)
     variance = float(np.sum(moves**2)) * units.count / max(units.count - 1, 1)
     if not variance > 0:

@@ -5,6 +5,7 @@ What scores is imported in the functions that use it: `psycheck score --help` ne
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from psycheck.corpora.opening import CorpusPlan
     from psycheck.scoring.engine import Piece
     from psycheck.scoring.limits import Limits
+    from psycheck.scoring.tally import Tally
 
 _INCOMPLETE = 3  # exit code
 _ONLY_FOR_ONE_FILE = ("as_labels", "threshold", "more_models", "store", "dry_run", "json_")
@@ -117,10 +119,10 @@ def _print_dry_run(
     from psycheck.scoring.limits import Limits
 
     limits = read_settings(Limits, opt.values_for(ctx, Limits))
-    tallies = {}
+    tallies: dict[str, Tally] = {}
     for model in models:
         (taken,) = as_taken([corpus], [model])
-        tallies |= forecast([model], lambda taken=taken: pieces_of(taken), store, limits)
+        tallies |= forecast([model], partial(pieces_of, taken), store, limits)
     print_forecast({name: asdict(tally) for name, tally in tallies.items()}, as_json=as_json)
 
 
