@@ -14,6 +14,7 @@ import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 
@@ -93,9 +94,8 @@ def main(kind: str, specs: dict[str, str], folder: Path) -> str:
     for name, spec in specs.items():
         for random_lists, (draw, stretch) in KINDS.items():
             # The functions that the findings call: the only difference between the rows.
-            findings.neighbourhoods = draw  # type: ignore[assignment]
-            findings.as_tight = stretch
-            counts = [f"{count} of {len(files)}" for count in alarms(spec, files)]
+            with patch.multiple(findings, neighbourhoods=draw, as_tight=stretch):
+                counts = [f"{count} of {len(files)}" for count in alarms(spec, files)]
             rows.append([name, random_lists, *counts])
     return table(["vectors", "random lists", "size, p < .05", "side, p < .05", "either, Holm"], rows)
 

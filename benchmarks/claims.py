@@ -8,8 +8,8 @@ pages are drawn by page_claims.py and history_claims.py. What is claimed is read
 Parts: `lines` (the first line about each kind of model), `power`, `alarms`, `pages`, `page_power`, and
 `write`, which makes headline_rates.json and the tables of docs/benchmarks/claims.md from all that was
 measured. Parts can be run apart, and in several processes (`from` and `to` number the designs, or the
-settings of pages): each adds to claim_counts.json. `tune` takes other seeds and writes nothing. Kinds of model that
-raised no alarm while the rules were chosen are audited `FEW` times: none of 60 leaves 6 % open.
+settings of pages): each adds to claim_counts.json. `tune` takes other seeds and writes nothing. Kinds of
+model that raised no alarm while the rules were chosen are audited `FEW` times: none of 60 leaves 6 % open.
 """
 
 import sys

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from psycheck.core.arrays import FloatArray
+from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.models.opening import open_encoder
 from psycheck.symptoms.evidence import log_odds, open_evidence
 
@@ -53,7 +53,7 @@ def features_of(texts: Texts) -> dict[str, Features]:
     return features
 
 
-def halves(size: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def halves(size: int, seed: int) -> tuple[IntArray, IntArray]:
     """The rows for training and for testing."""
     order = np.random.default_rng(seed).permutation(size)
     return order[: size // 2], order[size // 2 :]

@@ -62,7 +62,8 @@ def main(draws: int, names: Sequence[str]) -> None:
     for name in names or tables:
         head, *rows = tables[name](draws)
         worst = summary(rows, lowest=name in COVERAGE)
-        print(f"**{name}**: {tables[name].__doc__}\n\n{table(head, rows)}{worst}\n", flush=True)
+        cells = table([str(cell) for cell in head], rows)
+        print(f"**{name}**: {tables[name].__doc__}\n\n{cells}{worst}\n", flush=True)
 
 
 if __name__ == "__main__":

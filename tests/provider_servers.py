@@ -136,7 +136,8 @@ def _batch_of_openai(server: Provider, name: str) -> Body:
         "status": server.state or ("completed" if server.ready else "in_progress"),
     }
     if batch["status"] == "completed":
-        good, bad = [], []
+        good: list[dict[str, Any]] = []
+        bad: list[dict[str, Any]] = []
         for key, body in server.batches[name]:
             if post_in(body) in server.expired:
                 error = {"code": "batch_expired", "message": "not in time"}

@@ -167,7 +167,8 @@ LINES = [
     " suite = {'name': 'ours', 'label': 'depression', 'check': [check | {'title': 'adds sadness'}]};"
     " psycheck.audit(f, df, suites=suite, **fast)",
     "prompt = psycheck.read_prompt('depression');"
-    " psycheck.open_model('llm:ours?base_url=http://127.0.0.1:9/v1', prompt=prompt).labels.index('depression')",
+    " model = psycheck.open_model('llm:ours?base_url=http://127.0.0.1:9/v1', prompt=prompt);"
+    " model.labels.index('depression')",
     # The other verbs.
     "a = psycheck.audit(f, df, **fast); b = psycheck.audit(pipe, df, **fast); psycheck.diff(a, b)",
     "psycheck.compare(df_a, df_b)",

@@ -240,7 +240,7 @@ def test_a_batch_that_is_gone_is_handed_over_anew(api: str) -> None:
     with providing(KINDS[api][0], _by_post(api), ready=False) as server:
         asking = _model(api, server).ask(["post 0"])
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(batch_api.time, "sleep", _give_up)
+            patch.setattr("psycheck.llm.batch_api.time.sleep", _give_up)
             with pytest.raises(KeyboardInterrupt):
                 list(asking)
         server.batches.clear()

@@ -1,6 +1,7 @@
 """Other columns of the corpus in the slots of a prompt."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,7 +17,7 @@ WORDS = (
     'title = "t"\nlabels = ["depression"]\ncolumns = ["topic", "forum"]\n'
     'user = "In {forum}, about {topic}: depression, yes or no? {post}"\n'
 )
-POSTS = {
+POSTS: dict[str, list[Any]] = {
     "text": ["I cannot get out of bed and nothing helps", "We won the match on Sunday at last", "Hello"],
     "topic": ["sleep", "sport", None],
     "forum": ["night {post} owls", "fans </column-00>", "new"],

@@ -187,10 +187,11 @@ def test_addresses_that_are_refused() -> None:
 
 def test_texts_leave_the_machine_only_with_consent() -> None:
     from psycheck.models.http_endpoint import EndpointOptions, endpoint_at
+    from psycheck.models.python_object import PythonOptions, wrap_object
     from psycheck.scoring.limits import Limits, refuse_remote
 
     # Not opened: nothing on another machine is asked in a test.
     endpoint = endpoint_at("https://models.example.org/predict", EndpointOptions())
     assert endpoint.capabilities.remote == "models.example.org"
     with refused("limits.remote"):
-        refuse_remote([endpoint], Limits())
+        refuse_remote([wrap_object(endpoint, PythonOptions(label="depression"))], Limits())

@@ -146,7 +146,7 @@ def _scores_of_piece(model: Model, piece: Corpus, tally: ShardTally) -> FloatArr
     texts = piece.texts
     scores = np.full((len(texts), len(model.labels)), np.nan)
     # The longest first: texts of one length pad each other least.
-    order = np.argsort(-sizes_of(texts), kind="stable").tolist()
+    order: list[int] = np.argsort(-sizes_of(texts), kind="stable").tolist()
     for rows in in_batches(order, batch_size_of(model)):
         scored = score_batch(model, [texts[row] for row in rows])
         scores[np.array(rows)[scored.rows]] = scored.scores

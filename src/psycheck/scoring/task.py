@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from psycheck.core.item import Item
 from psycheck.core.model import Model, capabilities_of
 from psycheck.scoring.limits import NO_LIMITS, Allowance, Limits
 from psycheck.scoring.remembered import RememberedScores
 from psycheck.scoring.retries import Sleep
 from psycheck.scoring.tally import Tally
+
+Batched = TypeVar("Batched")
 
 BATCH = 1024  # items per batch for a model that does not say what it prefers
 
@@ -42,7 +44,7 @@ def batch_size_of(model: Model) -> int:
     return capabilities_of(model).batch or BATCH
 
 
-def in_batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+def in_batches(items: Sequence[Batched], size: int) -> Iterator[Sequence[Batched]]:
     """The items in batches of at most `size`, in order."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

@@ -59,7 +59,7 @@ def test_new_settings_are_a_version_and_reach_the_work_page(people: tuple[Page, 
     owner.fill("[name=settings]", changed + more)
     owner.click("text=Save as a new version")
     owner.wait_for_selector("h1:has-text('version 2')")
-    assert "daily_cap = 50" in owner.text_content("details pre")
+    assert "daily_cap = 50" in owner.inner_text("details pre")
 
     annotator.reload()
     assert annotator.locator(".labels .hit").count() == 0
