@@ -332,7 +332,7 @@ def start_folder(recipe: Recipe) -> Path:
 def start_fingerprint(recipe: Recipe) -> str:
     """A hash of what training starts from: weights, architecture and tokenizer, and the symptom model."""
     if kind_of(recipe) == HISTORY:
-        from psycheck.symptoms.history_model import history_settings
+        from psycheck.symptoms.history_settings import history_settings
 
         settings = history_settings(recipe.start)
         # Words are learned from the histories alone.
