@@ -187,7 +187,7 @@ def test_a_model_with_attention_shows_what_it_attends_to(tmp_path: Path) -> None
     vectors.write_text(f"{len(words)} 3\n" + "\n".join(lines) + "\n")
 
     options = f"encoder=vectors:{vectors}&widths=1&filters=8&pool=attention"
-    recipe = Recipe(start=f"history:embeddings?{options}", epochs=60, learning_rate=0.02, batch=8, patience=60)
+    recipe = Recipe(start=f"history:embeddings?{options}", epochs=60, learning_rate=0.02, batch=8)
     trained = train(corpus, recipe, tmp_path / "model")
     tags = tags_of(corpus, tmp_path / "tags.parquet", list(planted_posts.values()))
     run = explain_people(corpus, model=open_model(trained.spec), tags=tags, out=tmp_path / "run")
