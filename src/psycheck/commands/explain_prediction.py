@@ -130,8 +130,10 @@ def explain_predictions(
     # Where the first rows have no value, the type of a column cannot be told.
     whole_numbers = {"criteria": pl.Int64, "items": pl.Int64}
     authors = pl.DataFrame(author_rows, schema_overrides=whole_numbers)
-    post_types = {"symptoms": pl.List(pl.String), "attention": pl.Float64}
-    post_table = pl.DataFrame(post_rows, schema_overrides=post_types)
+    post_table = pl.DataFrame(
+        post_rows,
+        schema_overrides={"symptoms": pl.List(pl.String), "attention": pl.Float64()},
+    )
     return Predictions(
         models=(model,),
         tables={"predictions": authors, "prediction_posts": post_table},
