@@ -15,6 +15,7 @@ from psycheck.report.numbers import ends, percent
 from psycheck.report.page import draw
 from psycheck.report.sections import by, unique
 from psycheck.report.studies.bias_transfer import transfer_table
+from psycheck.report.studies.gender_writers_tables import is_of_writers, writer_answers, writer_pages
 from psycheck.report.studies.published_figures import (
     contradicted,
     document,
@@ -60,13 +61,15 @@ SIGNED_POINTS = NumberFormat("+.1f", 100)
 
 
 def pages(run: Run) -> dict[str, str]:
-    """The files of the study."""
+    """The files of the study: of pairs, or of writers."""
+    if is_of_writers(run):
+        return writer_pages(run)
     return {"report.html": render_gender(run), "study.md": gender_tables(run)}
 
 
 def verdict(run: Run) -> list[Headline]:
     """The headlines of the study."""
-    return answers(run.findings)
+    return writer_answers(run.findings) if is_of_writers(run) else answers(run.findings)
 
 
 PAGE = Page(draw=pages, verdict=verdict)
