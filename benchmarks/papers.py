@@ -71,7 +71,7 @@ def deck(data: Path, out: Path) -> tuple[Run, str]:
         study_recipe("deck", str(_under_another_name(out)), labels=("depression",)),
     ]
     run = study_deck(corpora, recipes, out=out, size=Size(seeds=1, trials=2, texts=30), say=_say)
-    return run, deck_tables(run.findings)
+    return run, deck_tables(run)
 
 
 def _under_another_name(out: Path) -> Path:

@@ -75,7 +75,8 @@ def test_the_second_time_nothing_is_trained(done: tuple[Run, Path, list[str]]) -
 def test_ours_stand_beside_the_published_figures(done: tuple[Run, Path, list[str]]) -> None:
     run, folder, _ = done
     page = (folder / "study.md").read_text("utf-8")
-    assert page == deck_tables(run.findings)
+    assert page == deck_tables(run)
+    assert "- of the published design left out: " in page
     table = page.split("## Table 6")[1].split("##")[0].splitlines()
     assert "| published | TwPHMDepr | TwSelfDiag | ALBERT | 52.63 | 68.09 | <0.01 |  |  |  |  |" in table
     assert any(line.startswith("| ours | first | second one | tfidf+lr |") for line in table)

@@ -65,7 +65,7 @@ def deck_cli(
             progress=line,
             say=TO_STDERR,
         )
-    _print(deck_tables(run.findings), out)
+    _print(deck_tables(run), out)
 
 
 @app.command("gender")
