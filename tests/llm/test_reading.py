@@ -235,8 +235,6 @@ def test_the_open_answer_keeps_its_rationale() -> None:
 def test_the_open_answer_keeps_the_disorder_that_it_names(verdict: str, name: str, disorder: str) -> None:
     head = f"Mental Health Disorder: {verdict}\nName of Mental Health Disorder: {name}\n"
     assert read_reply(Reply(head + "DSM5 Rationale: Mood."), prompt_of("dsm5")).disorder == disorder
-    )
-    assert read_reply(Reply(lines), prompt_of("dsm5")).disorder == disorder
 
 
 def test_labels_of_your_own_are_read(tmp_path: Path) -> None:
