@@ -84,7 +84,7 @@ class Database:
             if self.locks_rows:
                 plain = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
                 with plain as connection:
-                    connection.exec_driver_sql("VACUUM FULL")
+                    _rewrite_tables(connection)
                 return
             with self._writer:
                 pooled = self.engine.raw_connection()
@@ -338,6 +338,27 @@ def check_proof(database: Database, proof: str | None, place: str) -> None:
         where=place,
         do="use the key it was made with",
     )
+
+
+def _rewrite_tables(connection: "Connection") -> None:
+    """Rewrite all tables of PostgreSQL, and what its planner noted of the texts in them."""
+    from sqlalchemy import String
+
+    from psycheck.annotate.tables import metadata
+
+    # ANALYZE keeps samples of each column, whole texts among them, and of an emptied table it keeps the old ones.
+    # Setting a column's type drops its samples; since the type is the same, nothing else changes.
+    for table in metadata.sorted_tables:
+        changes = [
+            f"ALTER COLUMN {column.name} TYPE {column.type.compile(connection.dialect)}"
+            for column in table.columns
+            if isinstance(column.type, String)
+        ]
+        if changes:
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} {', '.join(changes)}")
+
+    connection.exec_driver_sql("VACUUM FULL")
+    connection.exec_driver_sql("ANALYZE")
 
 
 def _rewrite_file(connection: Any) -> None:

@@ -265,23 +265,44 @@ def members(db: Database, who: Person, project_id: int) -> list[Member]:
 
 
 def pause(db: Database, who: Person | None, project_id: int, person_id: int, *, paused: bool) -> None:
-    """Stop the work of a member in any role but the owner's, or resume it; for the owner."""
+    """Stop the work of a member in any role, or resume it; for the owner."""
     with db.write() as connection:
         check_owner(connection, who, project_id)
-        changed = connection.execute(
-            member.update()
-            .where(
-                member.c.project == project_id,
-                member.c.person == person_id,
-                member.c.role != "owner",
-            )
-            .values(paused=paused)
-        )
-        if not changed.rowcount:
-            raise NotFound("there is no such member", code="member.unknown")
+        lock_members(connection, project_id)
+        role = role_of_member(connection, project_id, person_id)
+        if paused and role in OWNS:
+            refuse_without_owner(connection, project_id, person_id)
 
+        membership = (member.c.project == project_id) & (member.c.person == person_id)
+        connection.execute(member.update().where(membership).values(paused=paused))
         what = "paused" if paused else "resumed"
         record(connection, project_id, who.id if who else None, what, detail={"person": person_id})
+
+
+def role_of_member(connection: Connection, project_id: int, person_id: int) -> str:
+    """The role of a member; an error if there is no such member."""
+    membership = (member.c.project == project_id) & (member.c.person == person_id)
+    role: str | None = connection.scalar(select(member.c.role).where(membership))
+    if role is None:
+        raise NotFound("there is no such member", code="member.unknown")
+    return role
+
+
+def refuse_without_owner(connection: Connection, project_id: int, leaving: int) -> None:
+    """Refuse to let an owner go if no other is left who can work; the caller holds the lock of all members."""
+    other_owners = select(member.c.person).where(
+        member.c.project == project_id,
+        member.c.role.in_(OWNS),
+        member.c.person != leaving,
+        # Whoever is paused could not let anybody in again.
+        ~member.c.paused,
+    )
+    if connection.scalar(other_owners.limit(1)) is None:
+        raise Outdated(
+            "a project needs an owner who is not paused",
+            code="member.last-owner",
+            do="invite another owner first",
+        )
 
 
 def record(

@@ -10,11 +10,14 @@ from psycheck.annotate.adjudication import note_conflict
 from psycheck.annotate.batches import close_batches_of
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import (
+    OWNS,
     Person,
     Role,
     check_owner,
     lock_members,
     record,
+    refuse_without_owner,
+    role_of_member,
     stored_task,
 )
 from psycheck.annotate.open_places import reopen
@@ -161,13 +164,9 @@ def remove_member(db: Database, who: Person | None, project_id: int, person_id: 
     with db.write() as connection:
         check_owner(connection, who, project_id)
         lock_members(connection, project_id)
-        role = connection.scalar(
-            select(member.c.role).where(member.c.project == project_id, member.c.person == person_id)
-        )
-        if role is None:
-            raise NotFound("there is no such member", code="member.unknown")
-        if role == "owner":
-            _refuse_last_owner(connection, project_id)
+        role = role_of_member(connection, project_id, person_id)
+        if role in OWNS:
+            refuse_without_owner(connection, project_id, person_id)
 
         close_batches_of(connection, stored_task(connection, project_id), person_id)
         _give_claims_back(connection, project_id, person_id)
@@ -175,18 +174,6 @@ def remove_member(db: Database, who: Person | None, project_id: int, person_id: 
         connection.execute(member.delete().where(membership))
         detail = {"person": person_id, "role": role}
         record(connection, project_id, who.id if who else None, "removed", detail=detail)
-
-
-def _refuse_last_owner(connection: Connection, project_id: int) -> None:
-    owners = connection.scalars(
-        select(member.c.person).where(member.c.project == project_id, member.c.role == "owner")
-    ).all()
-    if len(owners) < 2:
-        raise Outdated(
-            "a project needs an owner",
-            code="member.last-owner",
-            do="invite another owner first",
-        )
 
 
 def _give_claims_back(connection: Connection, project_id: int, person_id: int) -> None:
