@@ -135,10 +135,10 @@ def _place(task: Task, answered: Answered, queue: str | None) -> _Placed:
 
 
 def _refuse_shared_ids(placed_items: Iterable[_Placed]) -> None:
-    """Refuse two texts under one id: the answers to one would go to the other."""
-    texts: dict[tuple[str, str], str] = {}
+    """Refuse two texts under one id, in any queues: the answers to one would go to the other."""
+    texts: dict[str, str] = {}
     for number, placed in enumerate(placed_items, 1):
-        first_text = texts.setdefault((placed.queue, placed.item), placed.text)
+        first_text = texts.setdefault(placed.item, placed.text)
         if first_text != placed.text:
             raise BadInput(
                 "an earlier record has the same id and another text",

@@ -116,7 +116,7 @@ def _refuse_power_elsewhere(connection: Connection, owner: Person, person_id: in
         raise NotAllowed(
             "this person also belongs to projects of others, or owns the server",
             code="password.not-yours",
-            do="ask whoever runs the server: psycheck annotate password FOLDER NAME",
+            do="ask whoever runs the server: psycheck annotate member FOLDER NAME password",
         )
 
 

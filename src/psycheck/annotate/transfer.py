@@ -347,9 +347,12 @@ def _refuse_other_texts(
     queues: Sequence[str | None],
     known: Mapping[tuple[str | None, str], int],
 ) -> None:
-    """Refuse a text under the id of another one: it would be lost, and its answers go to the other text."""
-    keys = zip(queues, corpus.ids, strict=True)
-    number_of_item = {known[key]: number for number, key in enumerate(keys) if key in known}
+    """Refuse a text under the id of another one, in any queue: exports would give its answers to the other."""
+    ids_and_queues = enumerate(zip(corpus.ids, queues, strict=True))
+    number_of_id = {name: number for number, (name, queue) in ids_and_queues if queue is not None}
+    number_of_item = {
+        item_id: number_of_id[name] for (_, name), item_id in known.items() if name in number_of_id
+    }
     texts = corpus.texts
 
     item_ids = list(number_of_item)
