@@ -346,7 +346,7 @@ def _rewrite_tables(connection: "Connection") -> None:
 
     from psycheck.annotate.tables import metadata
 
-    # ANALYZE keeps samples of each column, whole texts among them, and of an emptied table it keeps the old ones.
+    # ANALYZE keeps samples of each column, whole texts among them; of an emptied table it keeps the old.
     # Setting a column's type drops its samples; since the type is the same, nothing else changes.
     for table in metadata.sorted_tables:
         changes = [

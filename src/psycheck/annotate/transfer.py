@@ -347,7 +347,7 @@ def _refuse_other_texts(
     queues: Sequence[str | None],
     known: Mapping[tuple[str | None, str], int],
 ) -> None:
-    """Refuse a text under the id of another one, in any queue: exports would give its answers to the other."""
+    """Refuse a text under the id of another one, in any queue: exports would mix up their answers."""
     ids_and_queues = enumerate(zip(corpus.ids, queues, strict=True))
     number_of_id = {name: number for number, (name, queue) in ids_and_queues if queue is not None}
     number_of_item = {
