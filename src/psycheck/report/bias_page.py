@@ -83,7 +83,11 @@ def _components(findings: Sequence[Finding]) -> list[Line]:
             title += f"; {note}"
         lane = Lane(
             title=title,
-            figures=spans(percent(finding.value), span(finding, 0), note),
+            figures=spans(
+                percent(finding.value),
+                span(finding, 0),
+                note,
+            ),
             mean=chance.get(component),
             ends=ends(finding),
             marks=((finding.value, ""),),
@@ -125,7 +129,11 @@ def _symptom_line(bias: Finding, words: Sequence[Finding], reach: float) -> Line
     value, _, interval = plain(bias, prose=True).partition(" (")
     lane = Lane(
         title=_symptom_name(bias),
-        figures=spans(f"{value} {bias.where['direction']}", interval.rstrip(")"), f"n {count(bias.n)}"),
+        figures=spans(
+            f"{value} {bias.where['direction']}",
+            interval.rstrip(")"),
+            f"n {count(bias.n)}",
+        ),
         mean=0.5,
         marks=tuple((_on_track(word, reach), _word_title(word)) for word in words),
     )
@@ -143,7 +151,11 @@ def _word_line(word: Finding, reach: float) -> Line:
         marks=((place, ""),),
         low=word.value < 0,
     )
-    return Line(word.where["word"], _symptom_name(word), lane)
+    return Line(
+        word.where["word"],
+        _symptom_name(word),
+        lane,
+    )
 
 
 def _on_track(word: Finding, reach: float) -> float:

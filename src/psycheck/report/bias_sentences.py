@@ -130,7 +130,11 @@ def _undetermined(findings: Sequence[Finding], about: Finding) -> bool:
 
 def _against_random(findings: Sequence[Finding], finding: Finding, test: Finding) -> str:
     """A figure, what random lists give, and its adjusted p-value."""
-    chance = measured_for(findings, f"{finding.measure}_chance", finding.where["list"])
+    chance = measured_for(
+        findings,
+        f"{finding.measure}_chance",
+        finding.where["list"],
+    )
     usual = decimal(chance.value)
     return f"{plain(finding)}, n {count(finding.n)}, random lists {usual}, {_adjusted_p(test)}"
 

@@ -168,7 +168,11 @@ def _track(finding: Finding) -> Lane:
         title = f"{title} of the worst check"
     return Lane(
         title=f"{title}: {plain(finding)}",
-        figures=spans(percent(finding.value), span(finding, 0), title),
+        figures=spans(
+            percent(finding.value),
+            span(finding, 0),
+            title,
+        ),
         ends=ends(finding),
         marks=((finding.value, ""),),
     )

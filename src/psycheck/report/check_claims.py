@@ -107,7 +107,14 @@ def _failing(checks: Checks) -> list[Headline]:
         "choice": choice(low, run),
         "rivals": _rivals(low, checks.evidence, run),
     }
-    return [headline("checks.fails", [low], 1 - kept(low), **values)]
+    return [
+        headline(
+            "checks.fails",
+            [low],
+            1 - kept(low),
+            **values,
+        )
+    ]
 
 
 def _pointed_out(check: Finding, run: Run) -> str:

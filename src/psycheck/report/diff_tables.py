@@ -300,7 +300,11 @@ def _length(finding: Finding) -> Markup:
     if not finding.tested:
         return Markup("–")
     interval = "–".join(count(end) for end in known_interval(finding))
-    return spans(count(finding.value), interval, f"n {count(finding.n)}")
+    return spans(
+        count(finding.value),
+        interval,
+        f"n {count(finding.n)}",
+    )
 
 
 def _ticks(reach: float) -> Ticks:

@@ -196,7 +196,14 @@ def _column(column: str, groups: Sequence[str], findings: FairFindings, plotted:
     if differ:
         summary += "; they differ after Holm's correction"
 
-    tables = [_rates_table(column, groups, of_column, _tabled_rates((GROUPS, column), plotted))]
+    tables = [
+        _rates_table(
+            column,
+            groups,
+            of_column,
+            _tabled_rates((GROUPS, column), plotted),
+        )
+    ]
     comparisons = _comparisons_table(column, of_column)
     if comparisons is not None:
         tables.append(comparisons)

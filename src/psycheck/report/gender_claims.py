@@ -64,7 +64,13 @@ def gender_untested(run: Run) -> list[Headline]:
     if not flips or judged_pairs(run):
         return []
     main_reason = max(NO_PAIRS, key=lambda name: flips[0].counts.get(name, 0))
-    return [headline("gender.untested", flips[:1], why=name_of("no_pairs", main_reason))]
+    return [
+        headline(
+            "gender.untested",
+            flips[:1],
+            why=name_of("no_pairs", main_reason),
+        )
+    ]
 
 
 def judged_pairs(run: Run) -> list[Finding]:
@@ -159,13 +165,23 @@ def _nothing_shown(run: Run, most: Finding, pairs: Pairs) -> Headline:
     }
     doubts = _doubts(run, most, pairs)
     if doubts:
-        return headline("gender.not_shown", [most], reasons="; ".join(doubts), **values)
+        return headline(
+            "gender.not_shown",
+            [most],
+            reasons="; ".join(doubts),
+            **values,
+        )
 
     placebo = pairs["placebo_flip_rate", ""]
     if not most.value:
         return headline("gender.none_found", [most, placebo], **values)
     if placebo.value:
-        return headline("gender.any_edit", [most, placebo], placebo=_rate_of_texts(placebo), **values)
+        return headline(
+            "gender.any_edit",
+            [most, placebo],
+            placebo=_rate_of_texts(placebo),
+            **values,
+        )
     return headline("gender.few_flips", [most, placebo], **values)
 
 

@@ -143,7 +143,11 @@ def groups_learned(run: Run) -> str:
         return sentence("learned.groups_blind")
     if not compared:
         return sentence("learned.groups_untested", columns=columns_of(of_groups))
-    return sentence("learned.groups_alike", columns=columns_of(compared), gap=not_ruled_out(run, compared))
+    return sentence(
+        "learned.groups_alike",
+        columns=columns_of(compared),
+        gap=not_ruled_out(run, compared),
+    )
 
 
 def _differing_groups(tests: Sequence[Finding], *, several_models: bool) -> list[str]:

@@ -72,7 +72,14 @@ def _test_row(rule: str, entry: Mapping[str, Any], measured: Mapping[str, str]) 
     """What a claim rests on, and how often it is wrong and how often it is made where it should be."""
     figures = ", ".join(f"`{measure}`" for measure in entry["figures"])
     rates = (measured.get("false_alarms", "–"), measured.get("power", "–"))
-    return _row(f"`{rule}`", figures, entry["test"], entry["family"], str(entry["least_n"]), *rates)
+    return _row(
+        f"`{rule}`",
+        figures,
+        entry["test"],
+        entry["family"],
+        str(entry["least_n"]),
+        *rates,
+    )
 
 
 def _table_head(columns: Iterable[str]) -> tuple[str, str]:

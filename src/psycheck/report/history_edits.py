@@ -97,7 +97,11 @@ def _part(name: str, findings: Sequence[Finding]) -> Part:
             behind = finding.counts["failed"] if kind else finding.counts["changed"]
             authors.append((edit_name, ids, behind - len(ids)))
 
-    table = _edits_table(rows, first=findings[0], effect=by_edit["evidence_effect", ""])
+    table = _edits_table(
+        rows,
+        first=findings[0],
+        effect=by_edit["evidence_effect", ""],
+    )
     return Part(
         name=name,
         table=table,
@@ -187,7 +191,13 @@ def _weaknesses(by_edit: Mapping[str, Sequence[Finding]], run: Run) -> list[Head
     for edit, opposite in (("last_post", "first_post"), ("first_post", "last_post")):
         decisive = _decisive(by_edit[edit], by_edit[opposite])
         if decisive is not None:
-            headlines.append(headline(f"histories.{edit}", [decisive], **_values(decisive, run)))
+            headlines.append(
+                headline(
+                    f"histories.{edit}",
+                    [decisive],
+                    **_values(decisive, run),
+                )
+            )
     return headlines
 
 

@@ -46,7 +46,12 @@ def junit(run: Run) -> str:
 
     if run.headlines:
         _add_headlines(_add_suite(root, "verdict"), run.headlines)
-    _add_checks(root, checks_of(without_own(run)), broken_gates, _seconds_per_case(run))
+    _add_checks(
+        root,
+        checks_of(without_own(run)),
+        broken_gates,
+        _seconds_per_case(run),
+    )
     for audit in run.own_audits:
         suite = _add_suite(root, audit.name)
         for finding in run.findings.where(audit=audit.name):
@@ -146,7 +151,12 @@ def _add_headlines(suite: Xml.Element, headlines: Iterable[Headline]) -> None:
         }
         for name, value in values.items():
             if value:
-                Xml.SubElement(properties, "property", name=name, value=_legal(value))
+                Xml.SubElement(
+                    properties,
+                    "property",
+                    name=name,
+                    value=_legal(value),
+                )
 
 
 def _add_case(suite: Xml.Element, case: _Case, broken_gates: BrokenGates) -> None:

@@ -68,7 +68,11 @@ def _median(finding: Finding | None) -> Markup:
     if finding is None or not finding.tested:
         return figure(None)
     interval = "–".join(f"{end:,.1f}" for end in finding.interval or ())
-    return spans(f"{finding.value:,.1f}", interval, f"n {count(finding.n)}")
+    return spans(
+        f"{finding.value:,.1f}",
+        interval,
+        f"n {count(finding.n)}",
+    )
 
 
 def across(unshown: UnshownFindings) -> Table | None:

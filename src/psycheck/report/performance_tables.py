@@ -56,7 +56,11 @@ def performance_section(unshown: UnshownFindings) -> list[Section]:
     # First: what was asked of LLMs is no measure of performance.
     sections_on_llms = llm_sections(unshown)
     return [
-        *drawn("performance", performance(unshown), pictures(unshown.run)),
+        *drawn(
+            "performance",
+            performance(unshown),
+            pictures(unshown.run),
+        ),
         *drawn("calibration", *curves(unshown)),
         *drawn("items", items(unshown)),
         *sections_on_llms,

@@ -75,7 +75,11 @@ class Table:
         )
         for number, name in enumerate(self.head):
             # Numbers are compared digit by digit, so they end in one line.
-            grid.add_column(Text(name), justify="left" if number < self.words else "right", no_wrap=True)
+            grid.add_column(
+                Text(name),
+                justify="left" if number < self.words else "right",
+                no_wrap=True,
+            )
         for row in self.rows:
             grid.add_row(*map(Text, row))
 

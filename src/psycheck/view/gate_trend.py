@@ -53,7 +53,14 @@ def trend_of(gate_text: str, runs: Sequence[ListedRun]) -> Trend:
         if not outcomes:
             continue
         for model, value in _worst_figures(gate, run):
-            points.append(TrendPoint(run, model, value, outcomes[0]))
+            points.append(
+                TrendPoint(
+                    run,
+                    model,
+                    value,
+                    outcomes[0],
+                )
+            )
     bound = gate.max if gate.min is None else gate.min
     return Trend(gate_text, bound, tuple(points))
 

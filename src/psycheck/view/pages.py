@@ -134,7 +134,12 @@ def _trend(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> st
     if gates and chosen not in gates:
         raise NoSuchPage
     trend = trend_of(chosen, runs) if gates else Trend("", None, ())
-    return _drawn("trend", gates=gates, trend=trend, picture=trend_picture(trend))
+    return _drawn(
+        "trend",
+        gates=gates,
+        trend=trend,
+        picture=trend_picture(trend),
+    )
 
 
 def _only(places: Places, rest: Sequence[str]) -> ListedRun:

@@ -57,7 +57,11 @@ def listed_runs(places: Iterable[Path]) -> list[ListedRun]:
             run = _listed(folder, _name(folder, place), state.st_mtime_ns)
             if run is not None:
                 runs[run.key] = run
-    return sorted(runs.values(), key=lambda run: run.written, reverse=True)
+    return sorted(
+        runs.values(),
+        key=lambda run: run.written,
+        reverse=True,
+    )
 
 
 def _run_folders(place: Path, depth: int) -> Iterator[Path]:

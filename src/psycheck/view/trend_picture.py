@@ -45,7 +45,11 @@ def trend_picture(trend: Trend) -> Markup:
     if trend.bound is not None:
         values.append(trend.bound)
     runs = list(dict.fromkeys(point.run.key for point in trend.points))
-    axes = _Axes(runs, low=min(0.0, *values), high=max(1.0, *values))
+    axes = _Axes(
+        runs,
+        low=min(0.0, *values),
+        high=max(1.0, *values),
+    )
 
     parts = []
     if trend.bound is not None:
@@ -76,4 +80,8 @@ def _mark(point: TrendPoint, axes: _Axes) -> Markup:
     title = f"{point.run.name}, {point.model}: {point.value:.3f}"
     if point.holds:
         return Markup(_DOT).format(x=x, y=y, title=title)
-    return Markup(_SQUARE).format(left=x - _MARK, top=y - _MARK, title=title)
+    return Markup(_SQUARE).format(
+        left=x - _MARK,
+        top=y - _MARK,
+        title=title,
+    )

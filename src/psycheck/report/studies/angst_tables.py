@@ -91,7 +91,11 @@ def render_angst(run: Run) -> str:
 def angst_tables(run: Run) -> str:
     """All tables in Markdown, in the order of the paper."""
     answer_lines = "".join(f"- {answer.sentence}\n" for answer in run.headlines)
-    return document(intro_of("angst", answers=answer_lines), tables_of(run.findings), run.notes)
+    return document(
+        intro_of("angst", answers=answer_lines),
+        tables_of(run.findings),
+        run.notes,
+    )
 
 
 def tables_of(findings: Findings) -> list[Table]:

@@ -97,7 +97,11 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
     rows = []
     classifiers = unique((finding.where["model"], finding.where["encoder"]) for finding in flips)
     for finding in flips:
-        learner = _title(finding.where["model"], finding.where["encoder"], classifiers)
+        learner = _title(
+            finding.where["model"],
+            finding.where["encoder"],
+            classifiers,
+        )
         if not learners or learner != learners[-1][1]:
             learners.append((y + 14, learner))
             y += _LINE

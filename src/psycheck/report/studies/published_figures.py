@@ -116,7 +116,11 @@ def over_seeds(findings: Sequence[Finding], *, scale: float = 1, digits: int = 3
     if len(values) > 1:
         return f"{fmean(values):.{digits}f} (sd {stdev(values):.{digits}f})"
 
-    interval = interval_of(tested[0], scale=scale, digits=digits - 1)
+    interval = interval_of(
+        tested[0],
+        scale=scale,
+        digits=digits - 1,
+    )
     value = f"{values[0]:.{digits}f}"
     return f"{value} ({interval})" if interval else value
 
