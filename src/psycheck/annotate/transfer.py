@@ -74,11 +74,13 @@ def import_corpus(
         task = stored_task(connection, project_id)
         refuse_ended(task)
         queues = _queue_of_each(task, corpus, queue)
+        # Checked before anything is stored: a test with a gap would be half there.
         expected = None if kind == "item" else gold_rows(task, corpus, queues)
         positions = _reserve_positions(
             connection, project_id, len(corpus), shuffled=_is_shuffled(task, kind, corpus)
         )
 
+        # Read under the project's lock, which the positions have taken.
         known = known_items(connection, project_id)
         _refuse_other_texts(db, connection, corpus, queues, known)
         new = _new_texts(corpus, queues, known)
@@ -89,6 +91,7 @@ def import_corpus(
             store_gold(connection, item_ids, [expected[number] for number in new])
             texts = corpus.texts
             store_reasons(db, connection, item_ids, [reasons.get(texts[number], "") for number in new])
+        # After the insertion: a test may come in several files.
         if kind == "screening":
             _refuse_test_for_guessers(connection, task, {queues[number] for number in new})
 
@@ -163,6 +166,7 @@ def import_upload(
             code="upload.too-large",
             allowed=f"at most {LARGEST_UPLOAD // 1_000_000} MB",
         )
+    # Of the name only this is used: it is somebody else's.
     extensions = [ending for ending in readable_endings() if name.casefold().endswith(ending)]
     if not extensions:
         raise BadInput(
@@ -176,6 +180,7 @@ def import_upload(
     # The folder is readable for its owner alone.
     with TemporaryDirectory(prefix="psycheck-") as folder:
         path = Path(folder) / f"upload{extensions[0]}"
+        # A file, because readers of tables work on files.
         path.write_bytes(content)
         try:
             columns = columns_for(db, project_id, kind, path, Columns())
@@ -287,6 +292,7 @@ def _reserve_positions(
     last = connection.scalar(reserve) or 0
     positions = list(range(last - number + 1, last + 1))
     if shuffled:
+        # From the number of positions, so that the order can be repeated and differs from file to file.
         Random(last).shuffle(positions)
     return positions
 
