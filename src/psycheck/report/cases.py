@@ -49,10 +49,12 @@ class CaseGroup:
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
     """The shown cases by check, model and corpus; failing ones first, the largest change of score first."""
     rates = {case_key(rate): rate for rate in checks_of(run)}
+    # Figures elsewhere on the page link here, so that both use the same numbers.
     anchors = case_anchors(run)
     groups = []
     for head, cases_of_check in _cases_by_check(run).items():
         suite, check, model, corpus = head
+        # What somebody looks for comes first: failures, and of these the largest change.
         cases = sorted(cases_of_check, key=case_order)
         tally = Counter(case.outcome for case in cases)
         rate = rates.get(head)
@@ -136,6 +138,7 @@ def _cases_of_checks(run: Run) -> list[Shown]:
 
 def marked(text: str, spans: Sequence[tuple[int, int]], around: int = AROUND) -> Markup:
     """A text with the edited spans marked; parts far from every edit are left out."""
+    # A text may have been shortened for the page after it was edited.
     inside = [(max(0, start), min(len(text), stop)) for start, stop in spans if start < stop]
     html = Markup()
     end = 0

@@ -87,6 +87,7 @@ def check_headlines(run: Run) -> list[Headline]:
     checks = checks_in(run)
     if not checks.every:
         return []
+    # Checks without a single case: no praise, and no failure either.
     if not checks.tested:
         return [headline("checks.untested")]
 
@@ -128,11 +129,13 @@ def _wrong_unedited(checks: Checks) -> list[Headline]:
     """The check with the lowest pass rate, where the same texts fail unedited: that is not the edit."""
     wrong = []
     for check in checks.evidence:
+        # Only MFT checks know how the text did without the edit.
         about_the_edit = "passed_unedited" not in check.counts or {"harmed", "helped"} & set(check.flags)
         if not about_the_edit and max(known_interval(check), default=1.0) < LOW:
             wrong.append(check)
     if not wrong:
         return []
+    # One sentence: others are in the table, and for the same reason.
     lowest = min(wrong, key=lambda check: check.value)
     return [
         headline(
@@ -157,6 +160,7 @@ def _moved_wrongly(checks: Checks) -> list[Headline]:
             wrong.append(reaction)
     if not wrong:
         return []
+    # By the end nearest to 0: what is certain, not what is largest.
     wrong.sort(key=lambda reaction: max(known_interval(reaction)))
     clearest = wrong[0]
     return [
@@ -176,6 +180,7 @@ def _deaf(checks: Checks) -> list[Headline]:
     """Checks whose sentences on a symptom that is present hardly move the score, the deafest first."""
     deaf = []
     for reaction in _claimable(_presence(checks)):
+        # Without an interval nothing is claimed.
         low, high = known_interval(reaction) or (0.0, 1.0)
         if high < REACTS and low > -REACTS:
             deaf.append(reaction)
@@ -224,6 +229,7 @@ def _without_weakness(checks: Checks) -> Headline:
         "unedited": unedited(low),
         "choice": choice(low, run),
     }
+    # A model that reads nothing passes many checks: before praise comes the doubt.
     doubt = praise_doubt(run)
     if doubt:
         return headline("checks.no_evidence", [low], doubt=doubt, **values)
@@ -234,6 +240,7 @@ def _without_weakness(checks: Checks) -> Headline:
 def praise_doubt(run: Run) -> str:
     """Why passed checks are not evidence; empty where the model is shown to react."""
     checks = checks_in(run)
+    # One reason suffices, and the first explains the second.
     return alike_doubt(run, checks.tested) or _reaction_doubt(checks)
 
 
@@ -263,6 +270,7 @@ def _reaction_doubt(checks: Checks) -> str:
     tried_enough = _claimable(presence)
     not_shown = [f for f in tried_enough if min(known_interval(f), default=-1.0) < REACTS]
     if not not_shown:
+        # Checks on too few texts are a gap in what was tried, not a fault of the model.
         untried = len(presence) - len(tried_enough)
         few = f"fewer than {least_n('checks.fails')} texts"
         return (
@@ -332,6 +340,7 @@ def _rivals(low: Finding, checks: Sequence[Finding], run: Run) -> str:
     if not as_weak:
         return ""
 
+    # The likeliest rivals are named, the others counted.
     as_weak.sort(key=lambda f: (kept(f), f.value))
     names = [f.where["check"] + where_named(f, run.findings) for f in as_weak[:NAMED]]
     if len(as_weak) > NAMED:

@@ -98,6 +98,7 @@ class Block:
             finding = self.cells.get((name, place))
             anchor = self.cases.get((name, place), "")
             lanes.append(_lane(finding, mean, anchor) if finding else None)
+        # Presence and absence are of a symptom; pronouns have neither.
         polarity = check.where.get("polarity", "") if check.where.get("symptom") else ""
         return Row(
             check=name,
@@ -141,6 +142,7 @@ def _group_name(check: Finding) -> str:
     """The group of a check in a plot: its symptom with the item of the scale, or its topic."""
     where = check.where
     name = name_of("symptoms", where.get("symptom") or where.get("topic") or "other checks")
+    # Not capitalize(): it would write "DECK" as "Deck".
     name = name[:1].upper() + name[1:]
     if where.get("symptom") and where.get("item"):
         name += f" · {where.get('scale', '')} item {where['item']}"
@@ -213,9 +215,11 @@ def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
             "corpus",
         ),
     )
+    # Without "by" it is a mean of something else, which another section shows.
     averages = unshown.take(lambda f: f.measure in (MEAN, DEVIATION) and "by" in f.where, _average_key)
     means = _means_by_head(averages.values(), list(checks))
 
+    # A suite may have means or sentences alone, when a run holds a part of it.
     heads = unique(key[:2] for key in (*checks, *sentences, *means))
     names = _block_names(heads)
     anchors = case_anchors(unshown.run)
@@ -290,6 +294,7 @@ def _block(
     means: Mapping[MeanKey, Finding],
     anchors: Mapping[CaseKey, str],
 ) -> Block:
+    # Both, as a sampled suite can have sentences where a check has no rate.
     places = unique(place_of(finding) for finding in (*checks, *sentences))
     called = place_names(places)
     cells = {(check.where["check"], place_of(check)): check for check in checks}

@@ -49,6 +49,7 @@ def verdict(run: Run) -> list[Headline]:
     distance = _distance_headline(run.findings)
     if distance is not None:
         headlines.append(distance)
+    # A page without a verdict would look broken.
     if not headlines:
         rule = "compare.no_cautions" if _cautions_searched(run) else "compare.nothing"
         headlines.append(headline(rule))
@@ -104,6 +105,7 @@ def _distance_headline(findings: Sequence[Finding]) -> Headline | None:
 def _furthest_and_nearest(measure: str, distances_by_size: Sequence[Finding]) -> Headline:
     near = distances_by_size[0]
     far = distances_by_size[-1]
+    # Two corpora have one distance: nothing is nearest.
     if near is far:
         rule, most, least = "compare.pair", _with_n(far), _with_n(near)
     else:
@@ -131,6 +133,7 @@ def _in_certain_order(distances_by_size: Sequence[Finding]) -> bool:
     """Whether the intervals of the smallest and the largest distance overlap no other interval."""
     near = distances_by_size[0]
     far = distances_by_size[-1]
+    # Without every interval the order may be chance.
     if not all(known_interval(finding) for finding in distances_by_size):
         return False
     below_far = all(ends(finding)[1] < ends(far)[0] for finding in distances_by_size[:-1])
@@ -155,6 +158,7 @@ def above_chance(findings: Sequence[Finding], measure: str) -> list[Finding]:
 def _less(finding: Finding, chance: float) -> Finding:
     """A distance and its interval, less what chance gives."""
     interval = finding.interval
+    # Chance is a mean with no spread to speak of: the interval moves as a whole.
     if interval is not None:
         interval = (interval[0] - chance, interval[1] - chance)
     return replace(finding, value=finding.value - chance, interval=interval)

@@ -47,6 +47,7 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
 
 def listed(words: Sequence[str]) -> str:
     """Words joined for a sentence: "a, b and c"."""
+    # Neither a comma nor an "and".
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -55,6 +56,7 @@ def listed(words: Sequence[str]) -> str:
 def swapped_words(finding: Finding | None) -> str:
     """What was swapped in the gender pairs of a finding: "he and she, nouns and titles"."""
     where = finding.where if finding is not None else {}
+    # Runs of older versions swapped pronouns and did not say so.
     kinds = where.get("swap", "pronouns").split("+")
     words = listed([name_of("swapped", kind) for kind in kinds])
     if where.get("swap_person") == "main":

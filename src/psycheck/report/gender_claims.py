@@ -44,6 +44,7 @@ def _of_pairs(run: Run, judged: Sequence[Finding]) -> Headline:
         same_pairs = pairs_by_place[_PLACE(flips)]
         return _score_moved(same_pairs) is not None, _certain_excess(same_pairs), flips.value
 
+    # Changed decisions first: they are what happens to people, scores are not.
     by_excess = max(judged, key=lambda flips: clearness(flips)[1:])
     same_pairs = pairs_by_place[_PLACE(by_excess)]
     if _certain_excess(same_pairs) >= TOLERANCE:
@@ -54,6 +55,7 @@ def _of_pairs(run: Run, judged: Sequence[Finding]) -> Headline:
     if _score_moved(same_pairs) is not None:
         return _scores_headline(run, clearest, same_pairs)
 
+    # Nothing is shown anywhere: the place with the most flips is the likeliest objection.
     most = max(judged, key=lambda flips: flips.value)
     return _nothing_shown(run, most, pairs_by_place[_PLACE(most)])
 
@@ -63,6 +65,7 @@ def gender_untested(run: Run) -> list[Headline]:
     flips = _flips(run)
     if not flips or judged_pairs(run):
         return []
+    # One reason, the most frequent: a list of them would not be read.
     main_reason = max(NO_PAIRS, key=lambda name: flips[0].counts.get(name, 0))
     return [
         headline(
@@ -122,6 +125,7 @@ def _side(pairs: Pairs) -> str:
     for measure, (what, behind, texts) in BEHIND.items():
         test = pairs.get((f"{measure}_p_holm", "female"))
         gap = pairs.get((f"{measure}_among_tests", "female"))
+        # A side is named only where test and interval agree on it.
         if gap is None or test is None or "significant" not in test.flags or not directed(gap):
             continue
         more = "female" if first_has_more(gap) else "male"
@@ -136,6 +140,7 @@ def _score_moved(pairs: Pairs) -> Finding | None:
     """The mean difference of the scores, if it is significant beyond the placebo and has a direction."""
     moved = pairs.get(("score_difference", "female"))
     test = pairs.get(("score_difference_p_holm", "female"))
+    # Of a handful of pairs any mean is extreme.
     if moved is None or test is None or moved.n < least_n("gender.scores"):
         return None
     is_shown = "significant" in test.flags and least(moved)
@@ -173,6 +178,7 @@ def _nothing_shown(run: Run, most: Finding, pairs: Pairs) -> Headline:
         )
 
     placebo = pairs["placebo_flip_rate", ""]
+    # No decision changed at all: simpler to say than a rate of 0.
     if not most.value:
         return headline("gender.none_found", [most, placebo], **values)
     if placebo.value:

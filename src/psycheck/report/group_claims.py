@@ -31,6 +31,7 @@ def _gap_headline(run: Run, p: float, gap: Finding) -> Headline:
     group = gap.where["group"]
     versus = gap.where["versus"]
     place = {"column": gap.where["column"], "where": where_named(gap, run.findings), "what": what}
+    # Groups differ, but the interval does not tell which is worse off.
     if not directed(gap):
         return headline(
             "groups.undirected",
@@ -105,6 +106,7 @@ def groups_without_gap(run: Run) -> list[Headline]:
 
     models = unique(place_of(test)[0] for test in compared)
     models_of_run = {place_of(finding)[0] for finding in run.findings} - {""}
+    # Without the name of the model where there is only one.
     values = {
         "columns": columns_of(compared),
         "models": f" for {listed(models)}" if len(models_of_run) > 1 else "",
@@ -122,6 +124,7 @@ def not_ruled_out(run: Run, compared: Sequence[Finding]) -> str:
         ends = [abs(end) for gap in gaps for end in known_interval(gap)]
         if not gaps:
             continue
+        # A gap without an interval might be of any size.
         if len(ends) < 2 * len(gaps):
             return f"too few authors or texts to rule out any gap {what}"
         return f"a gap of up to {decimal(100 * max(ends), 0)} points {what} is not ruled out"
@@ -134,6 +137,7 @@ def groups_learned(run: Run) -> str:
     if not of_groups:
         return ""
     compared = _compared(run)
+    # Which model it is matters only where there are several.
     several_models = len({test.where.get("model") for test in compared}) > 1
     differing = _differing_groups(compared, several_models=several_models)
     if differing:
@@ -160,6 +164,7 @@ def _differing_groups(tests: Sequence[Finding], *, several_models: bool) -> list
         if several_models:
             column = f"for {test.where.get('model')} by {column}"
         group = test.where["group"]
+        # "Against the rest" is what a reader assumes anyway.
         if test.where["versus"] != REST:
             group += f" against {test.where['versus']}"
         groups = groups_by_column.setdefault(column, [])

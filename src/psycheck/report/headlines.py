@@ -54,6 +54,7 @@ def _entry(rule: str) -> dict[str, Any]:
 
 def reference() -> str:
     """The text of docs/reference/headlines.md."""
+    # A copy: the prefaces are taken out of it, and the words are cached.
     kinds = dict(words_of("headlines"))
     lines = [kinds.pop("preface").lstrip(), *_table_head(_COLUMNS)]
     tests = ["", kinds.pop("tests_preface").strip(), "", *_table_head(_TEST_COLUMNS)]
@@ -63,6 +64,7 @@ def reference() -> str:
             rule = f"{kind}.{name}"
             keys = ("words", "when", "severity", "remedy")
             lines.append(_row(f"`{rule}`", *(entry[key] for key in keys)))
+            # Only claims have a test; remarks and cautions have none to be wrong.
             if "test" in entry:
                 tests.append(_test_row(rule, entry, measured.get(rule, {})))
     return "\n".join([*lines, *tests]) + "\n"

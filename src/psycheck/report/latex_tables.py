@@ -18,6 +18,7 @@ def latex_tables(run: Run) -> str:
 
 
 def _tables(run: Run) -> Iterator[Table]:
+    # Figures of groups and categories would not fit the width of a paper.
     main = [finding for finding in run.findings if finding.measure in _MAIN and _is_whole(finding)]
     if main:
         yield _table("Main measures, with 95 % intervals", "Measure", main, _measure_name)
@@ -35,6 +36,7 @@ def _table(caption: str, head: str, findings: Sequence[Finding], row_name: Calla
     places = unique(_place(finding) for finding in findings)
     rows = []
     for name in unique(map(row_name, findings)):
+        # One cell per model and corpus: of figures with one name the last stays.
         by_place = {_place(finding): finding for finding in findings if row_name(finding) == name}
         cells = [plain(by_place[place]) if place in by_place else "" for place in places]
         rows.append((name, *cells))

@@ -18,6 +18,7 @@ _WIDTH = 260
 def notebook_plot(run: Run) -> str:
     """A dot and its interval for each check, or for each model and corpus; "" without such figures."""
     for measure in _RATES:
+        # One measure alone: rates of several kinds on one axis would be compared.
         findings = [finding for finding in run.findings if finding.measure == measure and finding.tested]
         if findings:
             return _plot(measure, findings[:_MOST_ROWS])
@@ -29,6 +30,7 @@ def _plot(measure: str, findings: Sequence[Finding]) -> str:
     grid = [_vertical(share, height) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     rows = [_row(finding, number) for number, finding in enumerate(findings, start=1)]
     size = f'width="{_LEFT + _WIDTH + 130}" height="{height}"'
+    # The notebook's own colour: a fixed one would vanish in a dark theme.
     style = "font:12px sans-serif;fill:currentColor"
     title = f"<title>{escape(measure)}, with 95 % intervals</title>"
     return f'<svg {size} style="{style}" role="img">{title}{"".join((*grid, *rows))}</svg>'
@@ -52,6 +54,7 @@ def _row(finding: Finding, number: int) -> str:
     figures = f'<text x="{_LEFT + _WIDTH + 8}" y="{y + 4}">{escape(plain(finding))}</text>'
     label = f'<text x="{_LEFT - 8}" y="{y + 4}" text-anchor="end">{escape(name[:30])}</text>'
     low, high = ends(finding)
+    # A dot without a whisker says that no interval is known.
     if not (math.isfinite(low) and math.isfinite(high)):
         return f"{label}{dot}{figures}"
     left, right = (_LEFT + _WIDTH * end for end in (low, high))

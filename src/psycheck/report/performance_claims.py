@@ -62,6 +62,7 @@ def performance_headlines(run: Run, *, praise: bool = True) -> list[Headline]:
     """
     places = _places(run)
     by_model_and_rule = grouped(places, lambda place: (place.model, rule_of(place)))
+    # The rules stand in the order of their gravity.
     order = [*_RULES]
     worst_first = sorted(by_model_and_rule.items(), key=lambda item: order.index(item[0][1]))
     sentences = []
@@ -73,6 +74,7 @@ def performance_headlines(run: Run, *, praise: bool = True) -> list[Headline]:
 
 def _places(run: Run) -> list[PlaceFigures]:
     by_place = by("measure", "model", "corpus", "label")
+    # By place, so that the three figures of a place find each other in one pass.
     figures = {by_place(f): f for f in run.findings if is_performance(f) and f.tested}
     places = []
     for (measure, *place), share in figures.items():
@@ -114,6 +116,7 @@ def _threshold_wrong(place: PlaceFigures) -> bool:
 def _hardly_better(place: PlaceFigures) -> bool:
     """Neither ranking nor decisions are shown to be better than chance, nor can they be much better."""
     areas = [area for area in (place.ranking, place.decisions) if area is not None]
+    # An unknown interval reaches to 1: what is not known is not held against a model.
     highest = [max(_certain_interval(area), default=1.0) for area in areas]
     return (
         bool(areas)
@@ -212,6 +215,7 @@ def _figures(place: PlaceFigures) -> str:
     texts = counted(share.n, "text")
     units = share.counts.get("units", share.n)
     if units < share.n:
+        # Many texts of few authors say less than their number suggests.
         texts += f" in {count(units)} independent units"
 
     parts = [

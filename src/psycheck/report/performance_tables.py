@@ -82,6 +82,7 @@ def performance(unshown: UnshownFindings) -> list[Performance]:
     parts = []
     for label, findings in by_label.items():
         name = ""
+        # With one label its name says nothing.
         if len(by_label) > 1:
             name = "All labels together" if label in ("", "all") else f"Label {label}"
         parts.append(_performance_of_label(name, findings, unshown.run.plan))
@@ -238,6 +239,7 @@ def pictures(run: Run) -> list[dict[str, Any]]:
     if predictions is None or set(predictions.columns) != columns:
         return []
 
+    # Only where both classes occur is there an AUC, and only there a curve.
     aucs = {}
     for finding in run.findings:
         if finding.measure == "auc" and is_performance(finding) and finding.tested:

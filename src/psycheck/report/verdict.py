@@ -22,6 +22,7 @@ def headlines(run: Run) -> list[str]:
 
 def headlines_of(run: Run) -> tuple[Headline, ...]:
     """The verdict of an audit in its order: as the run holds it, or made now for a run that holds none."""
+    # Made once and stored: the sentences of a run stay what they were when the rules change.
     return run.headlines or tuple(chosen_headlines(without_own(run)))
 
 
@@ -42,6 +43,7 @@ def _other_claims(run: Run) -> list[Headline]:
     """What the audits besides performance claim; what they could not find only where no check was run."""
     checks = check_headlines(run)
     claims = [*checks, *gender_headlines(run), *groups_headlines(run), *history_headlines(run)]
+    # "Nothing was found" beside a failed check would read as a contradiction.
     if not checks:
         claims += [*gender_untested(run), *groups_without_gap(run)]
     return claims

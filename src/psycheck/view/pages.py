@@ -48,6 +48,7 @@ class Places:
 
 def page_of(places: Places, path: Sequence[str], query: Mapping[str, str]) -> str:
     """The page at a path, "" for the list; an unknown one raises `NoSuchPage`."""
+    # The empty end stands for the list, which has no name.
     name, *rest = [*path, ""]
     draw = _PAGES.get(name)
     if draw is None:
@@ -74,11 +75,13 @@ def _cases(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str
     number = _number(query)
     shown = rows_of(run, "cases", choices=choices, columns=_CASES, page=number, size=PAGE_ROWS)
 
+    # A run may hold texts; whether they appear is decided where the server was started.
     texts = texts_of_cases(run) if places.show_texts else {}
     for row in shown.rows:
         case = (str(row["check"]), str(row["id"]))
         row["text"] = texts.get(case, "")
 
+    # Without a table there is nothing to choose from.
     values = {}
     if "cases" in run.tables:
         values = {name: values_in(run, "cases", name) for name in _CHOICES}
@@ -96,6 +99,7 @@ def _cases(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str
 def _replies(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
     run = _only(places, rest)
     number = _number(query)
+    # Not even read: a column that is not asked for cannot be shown by mistake.
     columns = (*_REPLIES, *_WORDS) if places.show_texts else _REPLIES
     shown = rows_of(run, "replies", choices={}, columns=columns, page=number, size=PAGE_ROWS)
     return _drawn(
@@ -130,6 +134,7 @@ def _compare(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> 
 def _trend(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> str:
     runs = places.runs()
     gates = gates_of(runs)
+    # The gate of most runs, as the one that somebody most likely follows.
     chosen = query.get("gate") or (gates[0] if gates else "")
     if gates and chosen not in gates:
         raise NoSuchPage
@@ -150,6 +155,7 @@ def _only(places: Places, rest: Sequence[str]) -> ListedRun:
 
 def _number(query: Mapping[str, str]) -> int:
     number = query.get("page", "0")
+    # A page that was typed wrongly is the first one, rather than an error.
     return int(number) if number.isdecimal() and len(number) < 9 else 0
 
 
@@ -173,10 +179,12 @@ def _templates() -> Environment:
 
 def _figure(value: object) -> str:
     """A number with three digits behind the point; a dash where there is none."""
+    # NaN is not equal to itself.
     return f"{value:.3f}" if isinstance(value, float) and value == value else "–"
 
 
 def _drawn(template: str, **parts: object) -> str:
+    # The reports' own style: pages over runs look like what they lead to.
     style = Markup(file_text("report.css") + Path(__file__).with_name("view.css").read_text("utf-8"))
     return _templates().get_template(f"{template}.html.j2").render(style=style, **parts)
 

@@ -53,6 +53,7 @@ def listed_runs(places: Iterable[Path]) -> list[ListedRun]:
     runs = {}
     for place in places:
         for folder in _run_folders(place, _DEEPEST):
+            # Its time tells a run that was written again, without reading it.
             state = (folder / WHOLE).stat()
             run = _listed(folder, _name(folder, place), state.st_mtime_ns)
             if run is not None:
@@ -78,6 +79,7 @@ def _run_folders(place: Path, depth: int) -> Iterator[Path]:
 
 def _name(folder: Path, place: Path) -> str:
     below = folder.relative_to(place).as_posix()
+    # A run that was named itself has no path below anything.
     return folder.resolve().name if below == "." else below
 
 

@@ -29,6 +29,7 @@ class _Axes:
     high: float
 
     def x(self, point: TrendPoint) -> float:
+        # A single run stands at the left edge.
         steps = max(len(self.runs) - 1, 1)
         return self.runs.index(point.run.key) / steps * _WIDTH
 
@@ -41,6 +42,7 @@ def trend_picture(trend: Trend) -> Markup:
     if not trend.points:
         return Markup("")
 
+    # The bound belongs to the picture even where no figure comes near it.
     values = [point.value for point in trend.points]
     if trend.bound is not None:
         values.append(trend.bound)

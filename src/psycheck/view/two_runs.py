@@ -43,6 +43,7 @@ def shared_figures(first: ListedRun, second: ListedRun) -> list[dict[str, object
         keys.append("model")
 
     columns = [*keys, "value"]
+    # Figures that share a key cannot be told apart, so that neither is compared.
     left = left.select(columns).unique(keys, keep="none")
     right = right.select(columns).unique(keys, keep="none")
     joined = left.join(right, on=keys, suffix=_SECOND, nulls_equal=True)
@@ -105,6 +106,7 @@ def rows_of(
         if value and column in present:
             rows = rows.filter(pl.col(column).cast(pl.String) == value)
 
+    # Counted before the page is cut out, for the number of pages.
     total = rows.select(pl.len()).collect().item()
     shown_columns = [column for column in columns if column in present]
     shown = rows.select(shown_columns).slice(page * size, size)
@@ -116,6 +118,7 @@ def values_in(run: ListedRun, table: str, column: str) -> list[str]:
     file = run.folder / f"{table}.parquet"
     if not file.is_file():
         return []
+    # Categories have an order of their own, and people expect that of the table.
     distinct = pl.col(column).cast(pl.String).unique(maintain_order=True)
     values = pl.scan_parquet(file).select(distinct).collect()
     return [str(value) for value in values[column] if value is not None]

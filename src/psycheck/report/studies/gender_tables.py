@@ -92,6 +92,7 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
     axis_end = next((end for end in _AXIS_ENDS if highest <= end), 1.0)
     several_seeds = any(finding.where["seed"] != "0" for finding in flips)
 
+    # Room for the ticks above the first line.
     y = 20
     learners: list[tuple[int, str]] = []
     rows = []
@@ -102,6 +103,7 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
             finding.where["encoder"],
             classifiers,
         )
+        # The name of a learner stands above its lines once.
         if not learners or learner != learners[-1][1]:
             learners.append((y + 14, learner))
             y += _LINE
@@ -167,6 +169,7 @@ def answers(findings: Findings) -> list[Headline]:
         augmented = of_classifier.where(experiment=AUGMENTED)
         before = original.where(measure="flip_rate")
         after = augmented.where(measure="flip_rate")
+        # A learner without one of the two experiments has nothing to compare.
         if before and after:
             ratio_before = _cell(original.where(measure="fnr_ratio"))
             ratio_after = _cell(augmented.where(measure="fnr_ratio"))
@@ -190,6 +193,7 @@ def main_table(findings: Findings, learner: str) -> Table:
     for experiment in EXPERIMENTS:
         head += [f"{experiment} FNRR", f"{experiment} F1"]
 
+    # Learners of ours are in the same tables, without published rows.
     paper = published(PUBLISHED[learner]) if learner in PUBLISHED else ()
     rows = _published_rows(paper)
     of_learner = findings.where(model=learner)
@@ -305,6 +309,7 @@ def flipped_table(findings: Findings) -> Table:
     )
     rows = []
     for finding in findings.where(measure="flip_rate"):
+        # An experiment without flips needs no row.
         if finding.examples:
             ids = ", ".join(finding.examples[:SHOWN])
             more = len(finding.examples) - SHOWN
@@ -330,6 +335,7 @@ def _classifiers(findings: Findings) -> list[tuple[str, str]]:
 
 def _title(learner: str, encoder: str, classifiers: Sequence[tuple[str, str]]) -> str:
     """The learner, and its vectors where there are several."""
+    # With one set of vectors its name would be on every line.
     of_learner = [vectors for name, vectors in classifiers if name == learner]
     return f"{learner} on {encoder}" if len(of_learner) > 1 else learner
 
@@ -359,6 +365,7 @@ def _cell(findings: Sequence[Finding], write: NumberFormat = DECIMAL) -> str:
     if len(findings) == 1:
         return _cell_of_draw(tested[0], write)
 
+    # The spread of a few draws is told by its ends: a deviation would look more certain.
     values = [finding.value for finding in tested]
     letters = [letter for finding in tested for letter in _favoured_letters(finding)]
     towards = [f"{letters.count(letter)}{letter}" for letter in FAVOURED_LETTER.values() if letter in letters]

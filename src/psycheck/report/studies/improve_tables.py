@@ -125,6 +125,7 @@ def improvement_headlines(findings: Sequence[Finding], command: str = "") -> lis
     """
     changes = _tested_changes(findings)
     arm = _arm_to_judge(changes)
+    # Symptoms change the scale of scores, so that no threshold is fair to both arms.
     decision = RANKING if arm == GROUNDED else DEV
     # The other corpora tell more than the one that the arm learned from.
     for place in ("out_of_distribution", "in_distribution"):
@@ -187,6 +188,7 @@ def _changes_of_arm(
 def _other_explanations(arm: str, by_arm: Mapping[tuple[str, ...], Sequence[Finding]]) -> list[Headline]:
     """What else than learning from symptoms could explain a gain."""
     headlines = []
+    # Trained on as many other sentences: what it gains too is not due to the symptoms.
     control = by_arm.get((CONTROL, DEV), ())
     if any(_rises(change) for change in control):
         headlines.append(headline("improve.control_too", control))
@@ -202,6 +204,7 @@ def _threshold_headlines(by_arm: Mapping[tuple[str, ...], Sequence[Finding]], co
     changes = by_arm.get((UNCHANGED, DEV), ())
     rises = any(_rises(change) for change in changes)
     falls = any(_falls(change) for change in changes)
+    # A threshold that helps on one corpus and harms on another is no remedy.
     if not rises or falls:
         return []
     first = headline("improve.threshold_first", changes, changes=_listed_changes(changes))
@@ -305,6 +308,7 @@ def fair_rows(findings: Sequence[Finding]) -> list[Row]:
     """Flips, false negative rates and F1 of each test, arm and decision; several seeds are averaged."""
     pairs = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
     places = unique(_FAIR_PLACE(finding) for finding in pairs if finding.measure == "fnr_ratio")
+    # No swapped texts: the table would be a row of dashes.
     if not places:
         return []
 
@@ -363,6 +367,7 @@ def _of_each_seed(flips: Sequence[Finding]) -> str:
     """Flipped pairs seed by seed, since each seed judges the same pairs: "3, 5 of 40"."""
     if not flips:
         return "–"
+    # Seeds may lack answers of their own: then each has its number of pairs.
     if len({finding.n for finding in flips}) > 1:
         return ", ".join(f"{finding.counts['failed']} of {finding.n}" for finding in flips)
     failed = ", ".join(str(finding.counts["failed"]) for finding in flips)

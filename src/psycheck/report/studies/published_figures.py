@@ -57,6 +57,7 @@ def document(intro: Sequence[str], tables: Iterable[Table], notes: Sequence[str]
 
 def dots(groups: Mapping[str, Mapping[str, Sequence[Finding]]]) -> dict[str, object]:
     """Groups of figures as dots with their intervals, a line each; of several seeds the means."""
+    # Room for the ticks above the first line.
     y = 20
     titles = []
     rows = []
