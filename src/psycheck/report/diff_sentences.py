@@ -81,9 +81,11 @@ def _off_zero(finding: Finding) -> bool:
 def _better(findings: Findings, pairs: list[Finding], *, single: bool) -> Iterator[Headline]:
     """Who is better in each of the clearest pairs, and how many pairs differ at all."""
     differing = [pair for pair in pairs if shown_differences(findings, pair)]
+    # The largest difference is what a reader asks for first.
     differing.sort(key=lambda pair: -abs(pair.value))
     for pair in differing[:MOST]:
         yield _difference_headline(findings, pair, single=single)
+    # How many were compared belongs to the picked ones: some differ by chance.
     if not single:
         total = counted(len(pairs), "comparison")
         yield headline(
@@ -102,6 +104,7 @@ def _difference_headline(findings: Findings, pair: Finding, *, single: bool) -> 
     higher_for_first = {name: f for name, f in differences.items() if f.value > 0}
     higher_for_second = {name: f for name, f in differences.items() if f.value <= 0}
     models = (pair.where["model"], pair.where["versus"])
+    # The better one is the subject, whichever was named first.
     better, worse = models if higher_for_first else models[::-1]
     values = {
         "first": better,
@@ -202,6 +205,7 @@ def _agreement(findings: Findings, *, single: bool) -> Iterator[Headline]:
     if not kappas:
         return
 
+    # The least and the most alike pair; those between are in the matrix.
     kappas.sort(key=lambda f: f.value)
     if single:
         (share,) = findings.where(measure="agreement")
@@ -226,6 +230,7 @@ def _agreement(findings: Findings, *, single: bool) -> Iterator[Headline]:
 
 def _unanswered(findings: Findings) -> Iterator[Headline]:
     silent = [f for f in findings.where(measure="unanswered") if f.value > 0]
+    # The most silent first: its figures rest on the fewest texts.
     silent.sort(key=lambda f: -f.value)
 
     # F1 if all missing answers were wrong, or all right, bounds what they could change.
@@ -255,6 +260,7 @@ def _errors(findings: Findings) -> Iterator[Headline]:
     clear_effects = []
     for test in tests:
         effect = effects[_TESTED[test.measure], _place(test)]
+        # Test and interval must agree: one of them alone may be chance.
         if test.value < ALPHA and _off_zero(effect):
             clear_effects.append(effect)
 

@@ -332,6 +332,7 @@ def _lane(finding: Finding, reach: float) -> Lane:
         return 0.5 + value / reach / 2
 
     ends = [on_track(end) for end in known_interval(finding)]
+    # The middle of the track is 0.
     off_zero = bool(ends) and not min(ends) <= 0.5 <= max(ends)
     return Lane(
         title=f"{name}: {plain(finding)}",

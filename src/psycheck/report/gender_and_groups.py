@@ -96,6 +96,7 @@ def fairness(unshown: UnshownFindings) -> tuple[Fair, ...]:
     for (label, model, corpus, *key), finding in fairness_findings.items():
         parts.setdefault((label, model, corpus), {})[FairKey(*key)] = finding
 
+    # What has no label is about the texts, and joins the part of each label.
     heads = [head for head in parts if head[0]]
     called = place_names(unique((model, corpus) for _, model, corpus in heads))
     several_labels = len({label for label, _, _ in heads}) > 1
@@ -145,6 +146,7 @@ def _groups_by_column(findings: FairFindings) -> dict[str, list[str]]:
     of_groups = [key for key in findings if key.unit == GROUPS]
     groups: dict[str, list[str]] = {key.column: [] for key in of_groups}
     for key in of_groups:
+        # Comparisons name two groups; each has a finding of its own as well.
         if not key.versus and key.group not in groups[key.column]:
             groups[key.column].append(key.group)
     return groups
@@ -169,6 +171,7 @@ def _pairs_table(findings: FairFindings, flips: Finding, plotted: Plotted) -> Ta
         rows += [plain_row(measure, "female"), plain_row(measure, "male")]
     for measure in (*BETWEEN, "score_difference"):
         name = name_of("measures", measure)
+        # A ratio has no side that is subtracted, and the score's name says it already.
         if measure not in ("fnr_ratio", "score_difference"):
             name += ", female minus male"
         key = FairKey(
@@ -321,6 +324,7 @@ def _plotted(findings: FairFindings, groups_by_column: Mapping[str, Sequence[str
     """The units of the plot with their names: both wordings, and columns of few groups."""
     names = {(PAIRS, ""): "The same texts in both wordings"}
     for column, groups in groups_by_column.items():
+        # One group has nothing beside it, and many would hide the wordings.
         if 1 < len(groups) <= FEW:
             names[GROUPS, column] = column.capitalize()
 
@@ -365,6 +369,7 @@ def _ledger(flips: Finding) -> Table:
     row = (f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names))
     head = [name.replace("_", " ") for name in names]
     note = ""
+    # The swap of pronouns alone leaves them: the reader must know what was compared.
     if besides := flips.counts.get("named_besides", 0):
         note = f" {count(besides)} of the pairs also have a gendered noun or title, which is left as it is."
     return table_of(

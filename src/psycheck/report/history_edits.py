@@ -175,6 +175,7 @@ def _weaknesses(by_edit: Mapping[str, Sequence[Finding]], run: Run) -> list[Head
         "post_inserted": ("histories.post_inserted", STEADY),
         "post_appended": ("histories.post_appended", STEADY),
     }
+    # Each edit has its own bound: evidence should matter, other posts should not.
     for edit, (rule, bound) in bounds.items():
         low = _lowest(by_edit[edit], bound)
         if low is not None:
@@ -211,6 +212,7 @@ def _without_weakness(evidence: Sequence[Finding], run: Run) -> Headline:
 
 def _lowest(rates: Iterable[Finding], bound: float) -> Finding | None:
     """The pass rate with the lowest upper end, if that is below a bound."""
+    # A claim needs an interval: a single author proves nothing.
     with_interval = [finding for finding in rates if finding.tested and known_interval(finding)]
     low = min(with_interval, key=lambda finding: max(known_interval(finding)), default=None)
     if low is None or max(known_interval(low)) >= bound:

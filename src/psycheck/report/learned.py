@@ -59,6 +59,7 @@ def strongest(findings: Sequence[Finding]) -> Finding | None:
 
 def _pronouns(run: Run) -> Sentence:
     about_pronouns = [check for check in among_checks(run) if check.where.get("topic") == "pronouns"]
+    # A check on a symptom that is worded with a pronoun belongs to the symptoms.
     checks = [check for check in about_pronouns if not check.where.get("symptom")]
     low = weakest(checks)
     high = strongest(checks)
@@ -161,6 +162,7 @@ def _another_corpus(run: Run) -> Sentence:
     subject = "Another corpus"
     tested = [f for f in run.findings if is_performance(f) and f.tested]
     measures = {finding.measure for finding in tested}
+    # The first that the run has: figures of two measures are not compared.
     measure = next((name for name in HEADLINE if name in measures), "")
     figures = [finding for finding in tested if finding.measure == measure]
     if len({place_of(figure)[1] for figure in figures}) < 2:
@@ -233,6 +235,7 @@ def _calibration(run: Run) -> Sentence:
             False,
         )
 
+    # The worst place stands for all: calibration elsewhere does not mend it.
     largest = max(errors, key=lambda error: error.value)
     words = {
         "most": "at most " if len(errors) > 1 else "",

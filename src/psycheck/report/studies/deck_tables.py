@@ -263,6 +263,7 @@ def category_table(findings: Sequence[Finding]) -> Table:
             )
         )
 
+    # The paper's means are over corpora and checks together.
     over_corpora = [f for f in findings if f.where.get("corpus") == "all"]
     by_category = [f for f in over_corpora if f.where.get("by") == "category"]
     deviations = [f for f in by_category if f.measure == "pass_rate_sd"]
@@ -300,6 +301,7 @@ def retraining_table(findings: Sequence[Finding]) -> Table:
     augmented = _places(findings, "augmented")
     for place, before in _places(findings, "plain").items():
         trained_on, test, _ = place
+        # On its own corpus an arm has seen texts like those of the test.
         if trained_on != test and place in augmented:
             after = augmented[place]
             rows.append(
@@ -335,6 +337,7 @@ def seeds_table(findings: Sequence[Finding]) -> Table:
             )
         )
     for (trained_on, test, model), model_findings in _places(findings, "plain").items():
+        # The paper gives seeds for the own test split alone.
         if trained_on == test:
             for figure_of_model in OF_SEEDS:
                 cell = _over_seeds(model_findings, figure_of_model)
