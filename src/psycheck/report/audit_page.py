@@ -231,7 +231,11 @@ def _fact(value: object) -> str:
 def render_index(runs: Mapping[str, Run]) -> str:
     """One page over several runs; they come with the paths of their reports, relative to it."""
     rows = [_index_row(link, run) for link, run in runs.items()]
-    return draw("index", Run({}, {}, Findings()), rows=rows)
+    return draw(
+        "index",
+        Run({}, {}, Findings()),
+        rows=rows,
+    )
 
 
 def _index_row(link: str, run: Run) -> dict[str, Any]:

@@ -37,7 +37,13 @@ def bias_headlines(findings: Sequence[Finding]) -> list[Headline]:
     undetermined = [test for test in (*more, *shifted) if _undetermined(findings, test)]
     if undetermined:
         lists = list(dict.fromkeys(test.where["list"] for test in undetermined))
-        headlines.append(headline("bias.undetermined", undetermined, lists=listed(lists)))
+        headlines.append(
+            headline(
+                "bias.undetermined",
+                undetermined,
+                lists=listed(lists),
+            )
+        )
     return headlines
 
 
@@ -161,7 +167,11 @@ def _direction_sentence(findings: Sequence[Finding]) -> str:
     values = {"share": percent(share.value), "pairs": count(share.n)}
     # Older runs did not measure what random pairs explain.
     if random_share:
-        return sentence("bias.direction_random", random=percent(random_share[0].value), **values)
+        return sentence(
+            "bias.direction_random",
+            random=percent(random_share[0].value),
+            **values,
+        )
     return sentence("bias.direction", **values)
 
 

@@ -153,10 +153,12 @@ def _moved_wrongly(checks: Checks) -> list[Headline]:
 
     Those that fail too often anyway are named for that.
     """
-    failing = [check.where for check in checks.evidence if harmed(check) and kept(check) < 1 - TOLERANCE]
+    harmful = [check for check in checks.evidence if harmed(check)]
+    failing = [check.where for check in harmful if kept(check) < 1 - TOLERANCE]
     wrong = []
     for reaction in _claimable(checks.reactions):
-        if max(known_interval(reaction), default=0) < -REACTS and _check_of(reaction) not in failing:
+        is_certain = max(known_interval(reaction), default=0) < -REACTS
+        if is_certain and _check_of(reaction) not in failing:
             wrong.append(reaction)
     if not wrong:
         return []
@@ -220,10 +222,9 @@ def _without_weakness(checks: Checks) -> Headline:
     low = weakest(_claimable(checks.tested) or checks.tested)
     if low is None:
         return headline("checks.untested")
+    all_tested = len(checks.tested) == len(checks.every)
     values = {
-        "tested": counted(
-            len(checks.tested), "tested check" if len(checks.tested) < len(checks.every) else "check"
-        ),
+        "tested": counted(len(checks.tested), "check" if all_tested else "tested check"),
         "point": f"{named(low, run)}:",
         "passing": passing(low),
         "unedited": unedited(low),
@@ -234,7 +235,11 @@ def _without_weakness(checks: Checks) -> Headline:
     if doubt:
         return headline("checks.no_evidence", [low], doubt=doubt, **values)
     all_pass = all(check.value == 1 for check in checks.tested)
-    return headline("checks.none_found" if all_pass else "checks.not_harmed", [low], **values)
+    return headline(
+        "checks.none_found" if all_pass else "checks.not_harmed",
+        [low],
+        **values,
+    )
 
 
 def praise_doubt(run: Run) -> str:
@@ -248,9 +253,12 @@ def alike_doubt(run: Run, checks: Sequence[Finding]) -> str:
     """Why passed checks are not evidence: "m gives every text the same score"; empty if they may be."""
     alike = alike_places(run)
     models = {place_of(check)[0] for check in checks}
-    alike_of_model = {
-        place_of(check)[0]: alike[place_of(check)] for check in checks if place_of(check) in alike
-    }
+    alike_of_model = {}
+    for check in checks:
+        place = place_of(check)
+        if place in alike:
+            alike_of_model[place[0]] = alike[place]
+
     reasons = []
     for model, what in alike_of_model.items():
         name = model if len(models) > 1 else "the model"
@@ -272,13 +280,15 @@ def _reaction_doubt(checks: Checks) -> str:
     if not not_shown:
         # Checks on too few texts are a gap in what was tried, not a fault of the model.
         untried = len(presence) - len(tried_enough)
+        if not untried:
+            return ""
         few = f"fewer than {least_n('checks.fails')} texts"
-        return (
-            f"{counted(untried, 'check')} of sentences on a symptom could be tried on {few}"
-            if untried
-            else ""
-        )
-    lowest = min(not_shown, key=lambda reaction: min(known_interval(reaction), default=-1.0))
+        return f"{counted(untried, 'check')} of sentences on a symptom could be tried on {few}"
+
+    def certain_reaction(reaction: Finding) -> float:
+        return min(known_interval(reaction), default=-1.0)
+
+    lowest = min(not_shown, key=certain_reaction)
     point = f"{topic_of(lowest)} ({lowest.where['check']}{where_named(lowest, checks.run.findings)})"
     return f"the model is not shown to react to {point}, reaction {plain(lowest, prose=True)}"
 

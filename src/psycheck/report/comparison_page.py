@@ -161,7 +161,11 @@ def _less(finding: Finding, chance: float) -> Finding:
     # Chance is a mean with no spread to speak of: the interval moves as a whole.
     if interval is not None:
         interval = (interval[0] - chance, interval[1] - chance)
-    return replace(finding, value=finding.value - chance, interval=interval)
+    return replace(
+        finding,
+        value=finding.value - chance,
+        interval=interval,
+    )
 
 
 def _title(measure: str) -> str:

@@ -181,7 +181,11 @@ def _pairs_table(findings: FairFindings, flips: Finding, plotted: Plotted) -> Ta
             versus="male",
         )
         rows.append((name, *_compared(findings, key)))
-    return table_of("pairs", rows, swapped=swapped_words(flips))
+    return table_of(
+        "pairs",
+        rows,
+        swapped=swapped_words(flips),
+    )
 
 
 def _tabled_rates(unit: tuple[str, str], plotted: Plotted) -> tuple[str, ...]:

@@ -42,7 +42,8 @@ def _of_pairs(run: Run, judged: Sequence[Finding]) -> Headline:
 
     def clearness(flips: Finding) -> tuple[bool, float, float]:
         same_pairs = pairs_by_place[_PLACE(flips)]
-        return _score_moved(same_pairs) is not None, _certain_excess(same_pairs), flips.value
+        moves_scores = _score_moved(same_pairs) is not None
+        return moves_scores, _certain_excess(same_pairs), flips.value
 
     # Changed decisions first: they are what happens to people, scores are not.
     by_excess = max(judged, key=lambda flips: clearness(flips)[1:])
@@ -82,7 +83,8 @@ def judged_pairs(run: Run) -> list[Finding]:
 
 
 def _flips(run: Run) -> list[Finding]:
-    return [f for f in run.findings if f.measure == "flip_rate" and f.where.get("audit") == "fairness"]
+    of_fairness = [f for f in run.findings if f.where.get("audit") == "fairness"]
+    return [finding for finding in of_fairness if finding.measure == "flip_rate"]
 
 
 def _pairs_by_place(run: Run, judged: Sequence[Finding]) -> Mapping[Key, Pairs]:
@@ -101,7 +103,8 @@ def _certain_excess(pairs: Pairs) -> float:
     excess = pairs.get(("flip_excess_among_tests", ""))
     if excess is None or excess.n < least_n("gender.flips"):
         return 0.0
-    return max(min(known_interval(excess), default=0.0), 0.0)
+    lowest = min(known_interval(excess), default=0.0)
+    return max(lowest, 0.0)
 
 
 def _flips_headline(run: Run, flips: Finding, pairs: Pairs) -> Headline:
@@ -126,13 +129,16 @@ def _side(pairs: Pairs) -> str:
         test = pairs.get((f"{measure}_p_holm", "female"))
         gap = pairs.get((f"{measure}_among_tests", "female"))
         # A side is named only where test and interval agree on it.
-        if gap is None or test is None or "significant" not in test.flags or not directed(gap):
+        if gap is None or test is None:
+            continue
+        if "significant" not in test.flags or not directed(gap):
             continue
         more = "female" if first_has_more(gap) else "male"
         higher = pairs[behind, more]
         lower = pairs[behind, OTHER[more]]
         rates = f"{rate(higher, prose=True)} against {rate(lower, prose=True)}"
-        return f"; the {more} wording is {what} more often: {rates} of {count(higher.n)} {texts}"
+        of_texts = f"of {count(higher.n)} {texts}"
+        return f"; the {more} wording is {what} more often: {rates} {of_texts}"
     return ""
 
 
@@ -201,7 +207,9 @@ def _doubts(run: Run, flips: Finding, pairs: Pairs) -> list[str]:
 
     units = flips.counts.get("units", 0)
     placebo = pairs.get(("placebo_flip_rate", ""))
-    placebo_units = 0 if placebo is None else placebo.counts.get("units", placebo.n)
+    placebo_units = 0
+    if placebo is not None:
+        placebo_units = placebo.counts.get("units", placebo.n)
     if units < FEWEST_UNITS:
         doubts.append(f"only {counted(units, 'independent unit')} could be judged")
     elif placebo_units < FEWEST_UNITS:

@@ -207,14 +207,22 @@ def _without_weakness(evidence: Sequence[Finding], run: Run) -> Headline:
     weakest = min(evidence, key=lambda finding: max(known_interval(finding), default=1.0))
     rests_on_evidence = min(known_interval(weakest), default=0.0) > HALF
     rule = "histories.sound" if rests_on_evidence else "histories.not_shown"
-    return headline(rule, [weakest], **_values(weakest, run))
+    return headline(
+        rule,
+        [weakest],
+        **_values(weakest, run),
+    )
 
 
 def _lowest(rates: Iterable[Finding], bound: float) -> Finding | None:
     """The pass rate with the lowest upper end, if that is below a bound."""
     # A claim needs an interval: a single author proves nothing.
     with_interval = [finding for finding in rates if finding.tested and known_interval(finding)]
-    low = min(with_interval, key=lambda finding: max(known_interval(finding)), default=None)
+    low = min(
+        with_interval,
+        key=lambda finding: max(known_interval(finding)),
+        default=None,
+    )
     if low is None or max(known_interval(low)) >= bound:
         return None
     return low

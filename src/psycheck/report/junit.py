@@ -138,7 +138,11 @@ def _own_case(finding: Finding, audit: OwnAudit) -> _Case:
 
 
 def _add_suite(root: Xml.Element, name: str) -> Xml.Element:
-    return Xml.SubElement(root, "testsuite", name=_legal(name))
+    return Xml.SubElement(
+        root,
+        "testsuite",
+        name=_legal(name),
+    )
 
 
 def _add_headlines(suite: Xml.Element, headlines: Iterable[Headline]) -> None:
@@ -166,7 +170,11 @@ def _add_case(suite: Xml.Element, case: _Case, broken_gates: BrokenGates) -> Non
         ids = "failing ids: " + ", ".join(finding.examples) if finding.examples else ""
         _add_failure(element, f"{case.value} breaks {'; '.join(gates)}", ids)
     elif not finding.tested:
-        Xml.SubElement(element, "skipped", message=_legal(case.untested))
+        Xml.SubElement(
+            element,
+            "skipped",
+            message=_legal(case.untested),
+        )
 
     ledger = ", ".join(f"{name} {count(number)}" for name, number in finding.counts.items())
     output = Xml.SubElement(element, "system-out")

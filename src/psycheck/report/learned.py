@@ -54,7 +54,11 @@ def learned(run: Run) -> tuple[Sentence, ...]:
 def strongest(findings: Sequence[Finding]) -> Finding | None:
     """The check with the highest lower end of its interval."""
     tested = [finding for finding in findings if finding.tested]
-    return max(tested, key=lambda f: (ends(f)[0], f.value), default=None)
+    return max(
+        tested,
+        key=lambda f: (ends(f)[0], f.value),
+        default=None,
+    )
 
 
 def _pronouns(run: Run) -> Sentence:

@@ -61,7 +61,11 @@ def length(unshown: UnshownFindings) -> Table | None:
         )
     table = table_of("length", rows)
     varied_names = [LENGTH_PLACE[column] for column in varied]
-    return replace(table, head=(*varied_names, *table.head), words=len(varied) + 1)
+    return replace(
+        table,
+        head=(*varied_names, *table.head),
+        words=len(varied) + 1,
+    )
 
 
 def _median(finding: Finding | None) -> Markup:

@@ -88,7 +88,13 @@ def _part(place: Key, findings: Sequence[Finding], shares: Shares) -> CascadePar
     points = []
     for f1 in f1s:
         share = f1.where["asked"]
-        rows.append(_row(f1, accuracies.get(share), is_priced=is_priced))
+        rows.append(
+            _row(
+                f1,
+                accuracies.get(share),
+                is_priced=is_priced,
+            )
+        )
         points.append((float(share), f1, "chosen" in f1.where))
     return CascadePart(
         name=f"{model} on {corpus}, {label}",

@@ -47,7 +47,11 @@ def with_terms(words: str) -> Markup:
 @cache
 def _terms() -> re.Pattern[str]:
     """Any term of the glossary as a whole word; a longer one goes before what it contains."""
-    longest_first = sorted(_meanings(), key=len, reverse=True)
+    longest_first = sorted(
+        _meanings(),
+        key=len,
+        reverse=True,
+    )
     names = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![\w-])(?:{names})(?=s?(?![\w-]))")
 

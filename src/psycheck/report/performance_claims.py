@@ -52,7 +52,8 @@ class PlaceFigures:
     def annotated_1(self) -> float:
         """The share of the texts that are annotated 1."""
         counts = self.share.counts
-        return (counts["tp"] + counts["fn"]) / self.share.n
+        annotated_1 = counts["tp"] + counts["fn"]
+        return annotated_1 / self.share.n
 
 
 def performance_headlines(run: Run, *, praise: bool = True) -> list[Headline]:
@@ -106,7 +107,8 @@ def _is_inverted(place: PlaceFigures) -> bool:
 
 
 def _both_wrong(place: PlaceFigures) -> bool:
-    return _nearly_alike(place) and place.ranking is not None and not _shown_better(place.ranking)
+    ranks_badly = place.ranking is not None and not _shown_better(place.ranking)
+    return ranks_badly and _nearly_alike(place)
 
 
 def _threshold_wrong(place: PlaceFigures) -> bool:
@@ -118,11 +120,9 @@ def _hardly_better(place: PlaceFigures) -> bool:
     areas = [area for area in (place.ranking, place.decisions) if area is not None]
     # An unknown interval reaches to 1: what is not known is not held against a model.
     highest = [max(_certain_interval(area), default=1.0) for area in areas]
-    return (
-        bool(areas)
-        and not any(_shown_better(area) for area in areas)
-        and all(end < HARDLY_BETTER for end in highest)
-    )
+    any_better = any(_shown_better(area) for area in areas)
+    all_low = all(end < HARDLY_BETTER for end in highest)
+    return bool(areas) and not any_better and all_low
 
 
 def _perhaps_alike(place: PlaceFigures) -> bool:
@@ -151,11 +151,15 @@ def _nearly_alike(place: PlaceFigures) -> bool:
 
 
 def _shown_better(area: Finding | None) -> bool:
-    return area is not None and min(_certain_interval(area), default=CHANCE) > CHANCE
+    if area is None:
+        return False
+    return min(_certain_interval(area), default=CHANCE) > CHANCE
 
 
 def _shown_worse(area: Finding | None) -> bool:
-    return area is not None and max(_certain_interval(area), default=CHANCE) < CHANCE
+    if area is None:
+        return False
+    return max(_certain_interval(area), default=CHANCE) < CHANCE
 
 
 def _certain_interval(area: Finding) -> Sequence[float]:

@@ -34,7 +34,8 @@ def chosen_headlines(run: Run) -> list[Headline]:
     claims = [*performance, *other_claims]
     if cautions or any(claim.severity == "critical" for claim in claims):
         # What a model does well says nothing where its figures do not bear it.
-        claims = [*performance, *(claim for claim in other_claims if not praises(claim.rule))]
+        other_claims = [claim for claim in other_claims if not praises(claim.rule)]
+        claims = [*performance, *other_claims]
     claims = claims or [headline("run.nothing")]
     return sorted([*cautions, *claims], key=_rank)
 
@@ -51,6 +52,7 @@ def _other_claims(run: Run) -> list[Headline]:
 
 def _rank(claim: Headline) -> tuple[int, int, float]:
     """A sort key: severity; then cautions before performance before others; then the certain failures."""
-    kind = claim.rule.partition(".")[0]
-    place = _FIRST_KINDS.index(kind) if kind in _FIRST_KINDS else len(_FIRST_KINDS)
-    return SEVERITIES.index(claim.severity), place, -claim.least
+    severity = SEVERITIES.index(claim.severity)
+    kind, _, _ = claim.rule.partition(".")
+    place = [*_FIRST_KINDS, kind].index(kind)
+    return severity, place, -claim.least

@@ -58,7 +58,11 @@ def page_of(places: Places, path: Sequence[str], query: Mapping[str, str]) -> st
 
 def _list(places: Places, _rest: Sequence[str], _query: Mapping[str, str]) -> str:
     runs = places.runs()
-    return _drawn("list", runs=runs, gates=gates_of(runs))
+    return _drawn(
+        "list",
+        runs=runs,
+        gates=gates_of(runs),
+    )
 
 
 def _report(places: Places, rest: Sequence[str], _query: Mapping[str, str]) -> str:

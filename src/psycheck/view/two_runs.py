@@ -68,7 +68,11 @@ def changed_cases(first: ListedRun, second: ListedRun, *, page: int, size: int) 
     if left is None or right is None:
         return TablePage([], 0)
 
-    both = left.join(right, on=list(_CASE), suffix=_SECOND)
+    both = left.join(
+        right,
+        on=list(_CASE),
+        suffix=_SECOND,
+    )
     is_changed = pl.col("outcome") != pl.col(f"outcome{_SECOND}")
     changed = both.filter(is_changed).collect()
     rows = changed.slice(page * size, size)
@@ -83,7 +87,11 @@ def _cases(run: ListedRun) -> pl.LazyFrame | None:
     cases = pl.scan_parquet(file).select(*_CASE, *_OUTCOME)
     # Categories of two files cannot be joined.
     as_words = cases.with_columns(pl.col(*_CASE, "outcome").cast(pl.String))
-    return as_words.unique(list(_CASE), keep="first", maintain_order=True)
+    return as_words.unique(
+        list(_CASE),
+        keep="first",
+        maintain_order=True,
+    )
 
 
 def rows_of(

@@ -99,7 +99,13 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
     pairs = fair_rows(findings)
     if pairs:
         flips = next((finding for finding in findings if finding.measure == "flip_rate"), None)
-        tables.append(table_of("improve_pairs", pairs, swapped=swapped_words(flips)))
+        tables.append(
+            table_of(
+                "improve_pairs",
+                pairs,
+                swapped=swapped_words(flips),
+            )
+        )
 
     changes = [finding for finding in findings if finding.measure == "pass_rate_change"]
     for suite in unique(change.where["suite"] for change in changes):
@@ -143,7 +149,8 @@ def _tested_changes(findings: Sequence[Finding]) -> list[Finding]:
 
 def _arm_to_judge(changes: Sequence[Finding]) -> str:
     """The arm that learned something, or else the first that was trained; empty if there is none."""
-    arms = [arm for arm in unique(change.where["arm"] for change in changes) if arm != UNCHANGED]
+    all_arms = unique(change.where["arm"] for change in changes)
+    arms = [arm for arm in all_arms if arm != UNCHANGED]
     for arm in (AUGMENTED, GROUNDED):
         if arm in arms:
             return arm
@@ -207,7 +214,11 @@ def _threshold_headlines(by_arm: Mapping[tuple[str, ...], Sequence[Finding]], co
     # A threshold that helps on one corpus and harms on another is no remedy.
     if not rises or falls:
         return []
-    first = headline("improve.threshold_first", changes, changes=_listed_changes(changes))
+    first = headline(
+        "improve.threshold_first",
+        changes,
+        changes=_listed_changes(changes),
+    )
     return [replace(first, remedy=command or first.remedy)]
 
 
@@ -306,8 +317,10 @@ def _result_cells(decision: str, by_measure: ByMeasure) -> Row:
 
 def fair_rows(findings: Sequence[Finding]) -> list[Row]:
     """Flips, false negative rates and F1 of each test, arm and decision; several seeds are averaged."""
-    pairs = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
-    places = unique(_FAIR_PLACE(finding) for finding in pairs if finding.measure == "fnr_ratio")
+    of_arms = [finding for finding in findings if "arm" in finding.where]
+    pairs = [finding for finding in of_arms if finding.where.get("unit") == "pairs"]
+    ratios = [finding for finding in pairs if finding.measure == "fnr_ratio"]
+    places = unique(_FAIR_PLACE(ratio) for ratio in ratios)
     # No swapped texts: the table would be a row of dashes.
     if not places:
         return []
@@ -316,8 +329,8 @@ def fair_rows(findings: Sequence[Finding]) -> list[Row]:
     rows: list[Row] = []
     for place in _arms_together(places):
         corpus, label, decision, arm = place
-        of_pairs = grouped((f for f in pairs if _FAIR_PLACE(f) == place), lambda f: f.measure)
-        of_texts = grouped((f for f in findings if _FAIR_PLACE(f) == place), lambda f: f.measure)
+        of_pairs = _by_measure_at(place, pairs)
+        of_texts = _by_measure_at(place, findings)
         name = corpus if len(labels) == 1 else f"{corpus}, {label}"
         rows.append(
             (
@@ -328,6 +341,11 @@ def fair_rows(findings: Sequence[Finding]) -> list[Row]:
             )
         )
     return rows
+
+
+def _by_measure_at(place: Row, findings: Sequence[Finding]) -> ByMeasure:
+    there = [finding for finding in findings if _FAIR_PLACE(finding) == place]
+    return grouped(there, lambda finding: finding.measure)
 
 
 def _arms_together(places: Sequence[Row]) -> list[Row]:
@@ -369,18 +387,22 @@ def _of_each_seed(flips: Sequence[Finding]) -> str:
         return "–"
     # Seeds may lack answers of their own: then each has its number of pairs.
     if len({finding.n for finding in flips}) > 1:
-        return ", ".join(f"{finding.counts['failed']} of {finding.n}" for finding in flips)
-    failed = ", ".join(str(finding.counts["failed"]) for finding in flips)
-    return f"{failed} of {flips[0].n}"
+        shares = [f"{finding.counts['failed']} of {finding.n}" for finding in flips]
+        return ", ".join(shares)
+    failed = [str(finding.counts["failed"]) for finding in flips]
+    return f"{', '.join(failed)} of {flips[0].n}"
 
 
 def change_rows(findings: Sequence[Finding], suite: str, column: str) -> list[Row]:
     """Pass rates before and after."""
     rows: list[Row] = []
     for finding in findings:
-        where = finding.where
-        if finding.measure != "pass_rate_change" or (where["suite"], where["by"]) != (suite, column):
+        if finding.measure != "pass_rate_change":
             continue
+        where = finding.where
+        if (where["suite"], where["by"]) != (suite, column):
+            continue
+
         name = where.get("symptom", "")
         if column == "check":
             name = f"{where['check']} {name}".rstrip()
