@@ -99,6 +99,7 @@ def _components(findings: Sequence[Finding]) -> list[Line]:
 def _words_plot(findings: Sequence[Finding], name: str) -> WordsPlot:
     """The words of a list on a scale to the next tenth: by symptom, and those with the largest cosines."""
     words = [finding for finding in measured(findings, "projection") if finding.where["list"] == name]
+    # To the next tenth, so that lists of one page have scales that can be compared.
     largest_cosine = max(abs(word.value) for word in words)
     reach = max(0.1, math.ceil(largest_cosine * 10) / 10)
 
@@ -185,6 +186,7 @@ def bias_table(findings: Sequence[Finding]) -> Table:
     for bias in measured(findings, "direct_bias"):
         name = bias.where["list"]
         side = bias.where["direction"]
+        # The side depends on chance, or on how the direction is defined.
         if bias.flags:
             side += "?"
         figures = [plain(measured_for(findings, measure, name)) for measure in measures]
@@ -223,6 +225,7 @@ def _related_measures(findings: Sequence[Finding]) -> Table | None:
     rows = []
     for finding in measured(findings, "weat_effect", "rnd"):
         name = finding.where["list"]
+        # RND is compared with random lists; WEAT brings a test of its own.
         if finding.measure == "rnd":
             title = "RND"
             chance = plain(measured_for(findings, "rnd_chance", name))

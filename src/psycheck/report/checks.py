@@ -132,10 +132,13 @@ class Block:
 
 def _ledger_columns(findings: Sequence[Finding]) -> list[str]:
     """The outcomes of a ledger; "undecided" only where it occurs, unknown outcomes last."""
-    counted_outcomes = {outcome for finding in findings for outcome in finding.counts}
+    counted_outcomes: set[str] = set()
+    for finding in findings:
+        counted_outcomes.update(finding.counts)
     # The usual columns stay even if empty: a 0 says that nothing was, for instance, unseen.
     usual = [outcome for outcome in LEDGER if outcome in counted_outcomes or outcome != "undecided"]
-    return usual + sorted(counted_outcomes - set(LEDGER))
+    unknown = counted_outcomes - set(LEDGER)
+    return usual + sorted(unknown)
 
 
 def _group_name(check: Finding) -> str:
@@ -335,9 +338,15 @@ def _means_table(means: Mapping[MeanKey, Finding]) -> Table:
     for grouping, value in groups:
         cells = []
         for place in places:
-            mean_key = MeanKey(grouping=grouping, value=value, place=place, measure=MEAN)
-            deviation_key = replace(mean_key, measure=DEVIATION)
-            cells.append(_mean_with_deviation(means.get(mean_key), means.get(deviation_key)))
+            mean_key = MeanKey(
+                grouping=grouping,
+                value=value,
+                place=place,
+                measure=MEAN,
+            )
+            mean = means.get(mean_key)
+            deviation = means.get(replace(mean_key, measure=DEVIATION))
+            cells.append(_mean_with_deviation(mean, deviation))
 
         # The name of a grouping stands in its first row only.
         heading = name_of("by", grouping) if grouping != last_grouping else ""
@@ -371,7 +380,8 @@ def _mean_with_deviation(mean: Finding | None, deviation: Finding | None) -> Mar
     figures = spans("–")
     if mean is not None and mean.tested:
         figures = spans(percent(mean.value, 1), span(mean, 1))
-    return figures + Markup(' <span class="n sd">{}, {}</span>').format(between, checks)
+    spread = Markup(' <span class="n sd">{}, {}</span>').format(between, checks)
+    return figures + spread
 
 
 def _reaction_table(reactions: Sequence[Finding], called: Mapping[Place, str]) -> Table:
@@ -380,8 +390,9 @@ def _reaction_table(reactions: Sequence[Finding], called: Mapping[Place, str]) -
     each_check_once = {reaction.where["check"]: reaction for reaction in sorted(reactions, key=order)}
     rows = []
     for name, reaction in each_check_once.items():
+        title = reaction.where.get("title", "")
         figures = [figure(cells.get((name, place))) for place in called]
-        rows.append((name, reaction.where.get("title", ""), reaction.where["expected"], *figures))
+        rows.append((name, title, reaction.where["expected"], *figures))
     columns = list(called.values()) if len(called) > 1 else ["Reaction"]
     return table_of("reactions", rows, columns)
 
@@ -390,13 +401,16 @@ def _sentence_table(sentences: Sequence[Finding], called: Mapping[Place, str]) -
     """The pass rate of each sentence of a check, one column per place."""
     key = by("check", "variant", "sentence")
     cells = {(key(finding), place_of(finding)): finding for finding in sentences}
-    in_order = sorted(
-        unique(key(finding) for finding in sentences),
-        key=lambda parts: (natural(parts[0]), natural(parts[1])),
-    )
+
+    def by_check_and_variant(parts: Key) -> tuple[object, ...]:
+        check, variant, _ = parts
+        return natural(check), natural(variant)
+
+    every_sentence = unique(key(finding) for finding in sentences)
     rows = []
-    for check, variant, text in in_order:
-        figures = [figure(cells.get(((check, variant, text), place))) for place in called]
+    for parts in sorted(every_sentence, key=by_check_and_variant):
+        check, variant, text = parts
+        figures = [figure(cells.get((parts, place))) for place in called]
         rows.append((check, text or f"variant {variant}", *figures))
     columns = list(called.values()) if len(called) > 1 else ["Pass rate"]
     return table_of("sentences", rows, columns)

@@ -128,7 +128,9 @@ def order(finding: Finding) -> tuple[object, ...]:
     topic = where.get("topic", "")
     if symptom:
         block = 1
-        within = natural(f"{where.get('scale', '')} {where.get('item', '')}")
+        scale = where.get("scale", "")
+        item = where.get("item", "")
+        within = natural(f"{scale} {item}")
     else:
         block = 0 if topic == "pronouns" else 2
         within = natural(topic)
@@ -149,7 +151,10 @@ def why_untested(finding: Finding) -> str:
     changed = generated - counts.get("unchanged", 0)
     reason = max(("unseen", "unanswered"), key=lambda name: counts.get(name, 0))
     if changed and counts.get(reason):
-        return f"{name_of('untested', reason)} ({counts[reason]:,} of {changed:,} changed texts)"
+        share = f"{counts[reason]:,} of {changed:,} changed texts"
+        return f"{name_of('untested', reason)} ({share})"
     if counts.get("undecided", 0) == generated:
         return name_of("untested", "undecided")
-    return "no text counts" if changed else name_of("untested", "unchanged")
+    if changed:
+        return "no text counts"
+    return name_of("untested", "unchanged")

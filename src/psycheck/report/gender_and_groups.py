@@ -334,17 +334,26 @@ def _plotted(findings: FairFindings, groups_by_column: Mapping[str, Sequence[str
 
     plotted = {}
     for (unit, column), name in names.items():
-        rates = [f for key, f in findings.items() if key[:3] == (PLOTTED_RATE, unit, column)]
+        rates = _plotted_rates(findings, unit, column)
         if any(rate_of_group.tested for rate_of_group in rates):
             plotted[unit, column] = name
     return plotted
+
+
+def _plotted_rates(findings: FairFindings, unit: str, column: str) -> list[Finding]:
+    """The rates of one unit and column, group by group, that the plot shows."""
+    rates = []
+    for key, finding in findings.items():
+        if (key.measure, key.unit, key.column) == (PLOTTED_RATE, unit, column):
+            rates.append(finding)
+    return rates
 
 
 def _plot(findings: FairFindings, plotted: Plotted) -> Plot | None:
     """The false negative rates of both wordings and of all groups on one scale."""
     plot_groups = []
     for (unit, column), name in plotted.items():
-        rates = [f for key, f in findings.items() if key[:3] == (PLOTTED_RATE, unit, column)]
+        rates = _plotted_rates(findings, unit, column)
         rows = tuple(_plot_row(rate_of_group) for rate_of_group in rates)
         plot_groups.append((name, (None,), rows))
     if not plot_groups:

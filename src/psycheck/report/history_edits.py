@@ -111,7 +111,10 @@ def _part(name: str, findings: Sequence[Finding]) -> Part:
 
 def _edits_table(rows: Sequence[tuple[str, ...]], *, first: Finding, effect: Finding) -> Table:
     """One row per edit; the caption says whose histories were edited."""
-    left_out = [f"{count(first.counts[key])} {name_of('history_left_out', key)}" for key in LEFT_OUT]
+    left_out = []
+    for key in LEFT_OUT:
+        reason = name_of("history_left_out", key)
+        left_out.append(f"{count(first.counts[key])} {reason}")
     return table_of(
         "histories",
         rows,
@@ -126,8 +129,10 @@ def _edits_table(rows: Sequence[tuple[str, ...]], *, first: Finding, effect: Fin
 
 def _plot(names: Mapping[Head, str], parts: Mapping[Head, Sequence[Finding]]) -> Plot | None:
     """Pass rates by edit, one row for each label, model and corpus."""
-    findings = [finding for findings_of_part in parts.values() for finding in findings_of_part]
-    rates = [finding for finding in findings if finding.measure == PASSES and finding.tested]
+    rates: list[Finding] = []
+    for findings in parts.values():
+        tested = [finding for finding in findings if finding.tested]
+        rates += [finding for finding in tested if finding.measure == PASSES]
     if not rates:
         return None
 
@@ -237,8 +242,11 @@ def _decisive(with_post_alone: Iterable[Finding], with_opposite_alone: Iterable[
             least_changes[_head(finding)] = min(known_interval(finding), default=0.0)
 
     for finding in with_post_alone:
+        if not finding.tested:
+            continue
         most_changes = max(known_interval(finding), default=1.0)
-        if finding.tested and most_changes < FEW_CHANGES < least_changes.get(_head(finding), 0.0):
+        least_with_opposite = least_changes.get(_head(finding), 0.0)
+        if most_changes < FEW_CHANGES < least_with_opposite:
             return finding
     return None
 

@@ -151,7 +151,8 @@ def _symptoms(run: Run) -> Sentence:
         places = {place_of(check) for check in checks}
         noun = "result" if len(places) > 1 else "check"
         verb = "is" if below == 1 else "are"
-        below_mean = f"; {below} of {counted(len(checks), noun)} {verb} below the mean of the DIR checks"
+        of_all = counted(len(checks), noun)
+        below_mean = f"; {below} of {of_all} {verb} below the mean of the DIR checks"
     words = sentence(
         "learned.symptoms_missed",
         point=point,
@@ -196,10 +197,14 @@ def _another_corpus(run: Run) -> Sentence:
 
 def _gender(run: Run) -> Sentence:
     # Without its capital and its full stop, the headline is a part of a longer sentence.
-    on_pairs = [pairs.sentence[:1].lower() + pairs.sentence[1:-1] for pairs in gender_headlines(run)]
+    on_pairs = []
+    for pairs in gender_headlines(run):
+        first_letter = pairs.sentence[:1].lower()
+        on_pairs.append(first_letter + pairs.sentence[1:-1])
     if on_pairs:
         parts = [part for part in (*on_pairs, groups_learned(run)) if part]
-        return Sentence("Gender", sentence("learned.gender_pairs", parts="; ".join(parts)), "fairness")
+        joined = "; ".join(parts)
+        return Sentence("Gender", sentence("learned.gender_pairs", parts=joined), "fairness")
 
     # Without the fairness audit, checks that swap pronouns say something about gender.
     kinds_of_swaps = [("INV", "pronouns", ""), ("INV", "gender", "")]
@@ -219,7 +224,9 @@ def _gender(run: Run) -> Sentence:
     unchanged = f"{rate(low, prose=True)} of {counted(low.n, 'text')} {verb}"
     # Among equal rates, fewer texts only widen the interval: none of them is the lowest.
     tied = sum(swap.value == low.value for swap in swaps)
-    least = f", least often in {named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
+    least = ""
+    if len(swaps) > 1 and tied == 1:
+        least = f", least often in {named(low, run)}"
     words = {
         "kept": unchanged,
         "least": least,
@@ -230,7 +237,9 @@ def _gender(run: Run) -> Sentence:
 
 
 def _calibration(run: Run) -> Sentence:
-    errors = [f for f in run.findings if f.measure == "ece" and set(f.where) <= KNOWN and f.tested]
+    tested = [f for f in run.findings if f.measure == "ece" and f.tested]
+    # With more keys it is the error of a group, or of one length.
+    errors = [error for error in tested if set(error.where) <= KNOWN]
     if not errors:
         return Sentence(
             "Calibration",

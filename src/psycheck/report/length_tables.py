@@ -90,6 +90,7 @@ def across(unshown: UnshownFindings) -> Table | None:
         return None
 
     names = words_of("words")["across"]
+    # A test that was not run has no column.
     tests = [test for test in names if any(key[0] == test for key in section_findings)]
     rows = []
     for suite, label, kind in places:

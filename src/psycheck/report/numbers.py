@@ -158,9 +158,10 @@ def spans(value: str, interval: str = "", note: str = "") -> Markup:
         "i": interval,
         "n": note,
     }
-    marked = [
-        Markup('<span class="{}">{}</span>').format(style, text) for style, text in parts.items() if text
-    ]
+    marked = []
+    for style, text in parts.items():
+        if text:
+            marked.append(Markup('<span class="{}">{}</span>').format(style, text))
     return Markup(" ").join(marked)
 
 

@@ -175,7 +175,8 @@ def _with_distribution(finding: Finding | None, plan: Mapping[str, Any]) -> Mark
     if not trained:
         return figure(finding)
     side = "in" if trained.startswith("in") else "out"
-    return figure(finding) + Markup(' <span class="{}">{}</span>').format(side, trained)
+    mark = Markup(' <span class="{}">{}</span>').format(side, trained)
+    return figure(finding) + mark
 
 
 def curves(unshown: UnshownFindings) -> tuple[list[Curve], Table | None]:
@@ -191,8 +192,10 @@ def curves(unshown: UnshownFindings) -> tuple[list[Curve], Table | None]:
         ),
     )
     bins_of_curve = grouped(section_findings.values(), _PLACE_AND_LABEL)
-    called = place_names([(model, corpus) for model, corpus, _ in bins_of_curve])
-    several_labels = len({label for _, _, label in bins_of_curve}) > 1
+    places = [(model, corpus) for model, corpus, _ in bins_of_curve]
+    called = place_names(places)
+    labels = {label for _, _, label in bins_of_curve}
+    several_labels = len(labels) > 1
 
     drawn_curves = []
     rows = []
@@ -245,7 +248,9 @@ def pictures(run: Run) -> list[dict[str, Any]]:
         if finding.measure == "auc" and is_performance(finding) and finding.tested:
             aucs[_PLACE_AND_LABEL(finding)] = finding
     called = place_names(unique(place_of(auc) for auc in aucs.values()))
-    several_labels = len({label for _, _, label in aucs}) > 1
+    labels = {label for _, _, label in aucs}
+    several_labels = len(labels) > 1
+
     # A target of 0.5 is undecided: annotators disagree.
     decided = predictions.drop_nulls(["target", "score"]).filter(pl.col("target") != 0.5)
     annotated = decided.with_columns(yes=pl.col("target") > 0.5)

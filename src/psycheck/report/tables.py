@@ -104,6 +104,7 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
+    # An upright would begin another cell.
     escaped = [cell.replace("|", "\\|") for cell in cells]
     return f"| {' | '.join(escaped)} |"
 
@@ -115,6 +116,7 @@ def table_of(name: str, rows: Iterable[Sequence[str]], more: Iterable[str] = (),
     head += more
     filled = []
     for row in rows:
+        # Rows of published figures lack the columns that only we have.
         missing = len(head) - len(row)
         filled.append((*row, *[""] * missing))
     return Table(

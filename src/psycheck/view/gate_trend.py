@@ -50,7 +50,8 @@ def trend_of(gate_text: str, runs: Sequence[ListedRun]) -> Trend:
     points: list[TrendPoint] = []
     # By the time of writing: runs of one day have the same date.
     for run in sorted(runs, key=lambda run: run.written):
-        outcomes = [bool(entry["holds"]) for entry in run.gates if entry["gate"] == gate_text]
+        same_gate = [entry for entry in run.gates if entry["gate"] == gate_text]
+        outcomes = [bool(entry["holds"]) for entry in same_gate]
         if not outcomes:
             continue
         for model, value in _worst_figures(gate, run):

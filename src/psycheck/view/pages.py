@@ -49,14 +49,14 @@ class Places:
 def page_of(places: Places, path: Sequence[str], query: Mapping[str, str]) -> str:
     """The page at a path, "" for the list; an unknown one raises `NoSuchPage`."""
     # The empty end stands for the list, which has no name.
-    name, *rest = [*path, ""]
+    name, *below = [*path, ""]
     draw = _PAGES.get(name)
     if draw is None:
         raise NoSuchPage
-    return draw(places, [part for part in rest if part], query)
+    return draw(places, [part for part in below if part], query)
 
 
-def _list(places: Places, _rest: Sequence[str], _query: Mapping[str, str]) -> str:
+def _list(places: Places, _below: Sequence[str], _query: Mapping[str, str]) -> str:
     runs = places.runs()
     return _drawn(
         "list",
@@ -65,23 +65,30 @@ def _list(places: Places, _rest: Sequence[str], _query: Mapping[str, str]) -> st
     )
 
 
-def _report(places: Places, rest: Sequence[str], _query: Mapping[str, str]) -> str:
+def _report(places: Places, below: Sequence[str], _query: Mapping[str, str]) -> str:
     """The report of a run as it was drawn."""
-    file = _only(places, rest).folder / _REPORT
+    file = _only(places, below).folder / _REPORT
     if not file.is_file():
         raise NoSuchPage
     return file.read_text("utf-8")
 
 
-def _cases(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
-    run = _only(places, rest)
+def _cases(places: Places, below: Sequence[str], query: Mapping[str, str]) -> str:
+    run = _only(places, below)
     choices = {name: query.get(name, "") for name in _CHOICES}
     number = _number(query)
-    shown = rows_of(run, "cases", choices=choices, columns=_CASES, page=number, size=PAGE_ROWS)
+    table = rows_of(
+        run,
+        "cases",
+        choices=choices,
+        columns=_CASES,
+        page=number,
+        size=PAGE_ROWS,
+    )
 
     # A run may hold texts; whether they appear is decided where the server was started.
     texts = texts_of_cases(run) if places.show_texts else {}
-    for row in shown.rows:
+    for row in table.rows:
         case = (str(row["check"]), str(row["id"]))
         row["text"] = texts.get(case, "")
 
@@ -92,32 +99,39 @@ def _cases(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str
     return _drawn(
         "cases",
         run=run,
-        shown=shown,
+        shown=table,
         page=number,
-        pages=_pages(shown),
+        pages=_pages(table),
         choices=choices,
         values=values,
     )
 
 
-def _replies(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
-    run = _only(places, rest)
+def _replies(places: Places, below: Sequence[str], query: Mapping[str, str]) -> str:
+    run = _only(places, below)
     number = _number(query)
     # Not even read: a column that is not asked for cannot be shown by mistake.
     columns = (*_REPLIES, *_WORDS) if places.show_texts else _REPLIES
-    shown = rows_of(run, "replies", choices={}, columns=columns, page=number, size=PAGE_ROWS)
+    table = rows_of(
+        run,
+        "replies",
+        choices={},
+        columns=columns,
+        page=number,
+        size=PAGE_ROWS,
+    )
     return _drawn(
         "replies",
         run=run,
-        shown=shown,
+        shown=table,
         page=number,
-        pages=_pages(shown),
+        pages=_pages(table),
         words=_WORDS if places.show_texts else (),
         columns=_REPLIES,
     )
 
 
-def _compare(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> str:
+def _compare(places: Places, _below: Sequence[str], query: Mapping[str, str]) -> str:
     first = places.run(query.get("first", ""))
     second = places.run(query.get("second", ""))
     number = _number(query)
@@ -135,7 +149,7 @@ def _compare(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> 
     )
 
 
-def _trend(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> str:
+def _trend(places: Places, _below: Sequence[str], query: Mapping[str, str]) -> str:
     runs = places.runs()
     gates = gates_of(runs)
     # The gate of most runs, as the one that somebody most likely follows.
@@ -151,10 +165,10 @@ def _trend(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> st
     )
 
 
-def _only(places: Places, rest: Sequence[str]) -> ListedRun:
-    if len(rest) != 1:
+def _only(places: Places, below: Sequence[str]) -> ListedRun:
+    if len(below) != 1:
         raise NoSuchPage
-    return places.run(rest[0])
+    return places.run(below[0])
 
 
 def _number(query: Mapping[str, str]) -> int:

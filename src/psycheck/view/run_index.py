@@ -116,5 +116,8 @@ def _records(file: Path) -> list[dict[str, Any]]:
 
 def texts_of_cases(run: ListedRun) -> dict[tuple[str, str], str]:
     """The texts of the cases that the run shows, by check and id; none unless it was made to show them."""
-    shown = _records(run.folder / "shown.jsonl")
-    return {(case["check"], case["id"]): case["text"] for case in shown if case.get("text")}
+    texts = {}
+    for case in _records(run.folder / "shown.jsonl"):
+        if case.get("text"):
+            texts[case["check"], case["id"]] = case["text"]
+    return texts

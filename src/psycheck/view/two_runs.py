@@ -56,7 +56,8 @@ def shared_figures(first: ListedRun, second: ListedRun) -> list[dict[str, object
 
 def _key_figures(run: ListedRun) -> pl.DataFrame:
     findings = pl.scan_csv(run.folder / "findings.csv", infer_schema=False)
-    of_measures = findings.filter(pl.col("measure").is_in(MEASURES))
+    is_key_figure = pl.col("measure").is_in(MEASURES)
+    of_measures = findings.filter(is_key_figure)
     value = pl.col("value").cast(pl.Float64, strict=False)
     return of_measures.with_columns(value).collect()
 
@@ -68,14 +69,17 @@ def changed_cases(first: ListedRun, second: ListedRun, *, page: int, size: int) 
     if left is None or right is None:
         return TablePage([], 0)
 
-    both = left.join(
+    joined = left.join(
         right,
         on=list(_CASE),
         suffix=_SECOND,
     )
-    is_changed = pl.col("outcome") != pl.col(f"outcome{_SECOND}")
-    changed = both.filter(is_changed).collect()
-    rows = changed.slice(page * size, size)
+    outcome_of_second = pl.col(f"outcome{_SECOND}")
+    is_changed = pl.col("outcome") != outcome_of_second
+    changed = joined.filter(is_changed).collect()
+
+    first_row = page * size
+    rows = changed.slice(first_row, size)
     return TablePage(rows.to_dicts(), len(changed))
 
 
@@ -112,13 +116,15 @@ def rows_of(
     present = rows.collect_schema().names()
     for column, value in choices.items():
         if value and column in present:
-            rows = rows.filter(pl.col(column).cast(pl.String) == value)
+            as_word = pl.col(column).cast(pl.String)
+            rows = rows.filter(as_word == value)
 
     # Counted before the page is cut out, for the number of pages.
     total = rows.select(pl.len()).collect().item()
-    shown_columns = [column for column in columns if column in present]
-    shown = rows.select(shown_columns).slice(page * size, size)
-    return TablePage(shown.collect().to_dicts(), total)
+    present_columns = [column for column in columns if column in present]
+    first_row = page * size
+    rows_of_page = rows.select(present_columns).slice(first_row, size)
+    return TablePage(rows_of_page.collect().to_dicts(), total)
 
 
 def values_in(run: ListedRun, table: str, column: str) -> list[str]:

@@ -92,6 +92,9 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
     axis_end = next((end for end in _AXIS_ENDS if highest <= end), 1.0)
     several_seeds = any(finding.where["seed"] != "0" for finding in flips)
 
+    def on_track(value: float) -> float:
+        return _LEFT + value / axis_end * _TRACK
+
     # Room for the ticks above the first line.
     y = 20
     learners: list[tuple[int, str]] = []
@@ -108,7 +111,7 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
             learners.append((y + 14, learner))
             y += _LINE
         seed = f", seed {finding.where['seed']}" if several_seeds else ""
-        places = [_LEFT + value / axis_end * _TRACK for value in (*ends(finding), finding.value)]
+        places = [on_track(value) for value in (*ends(finding), finding.value)]
         flipped = f"{finding.counts['flipped']} of {finding.n}"
         rows.append(
             (
@@ -151,6 +154,7 @@ def tables_of(findings: Findings) -> list[Table]:
     transfer = transfer_table(findings)
     if transfer.rows:
         tables.append(transfer)
+
     draws = _draws(findings)
     if draws > 1:
         note = f"Ours: mean of {draws} draws of the training texts; in brackets the least and the most."
@@ -201,8 +205,9 @@ def main_table(findings: Findings, learner: str) -> Table:
         figures = []
         of_classifier = of_learner.where(encoder=vectors)
         for experiment in EXPERIMENTS:
-            figures.append(_cell(of_classifier.where(measure="fnr_ratio", experiment=experiment)))
-            figures.append(_cell(of_classifier.where(measure="macro_f1", experiment=experiment)))
+            of_experiment = of_classifier.where(experiment=experiment)
+            figures.append(_cell(of_experiment.where(measure="fnr_ratio")))
+            figures.append(_cell(of_experiment.where(measure="macro_f1")))
         rows.append(
             (
                 "ours",
@@ -367,8 +372,14 @@ def _cell(findings: Sequence[Finding], write: NumberFormat = DECIMAL) -> str:
 
     # The spread of a few draws is told by its ends: a deviation would look more certain.
     values = [finding.value for finding in tested]
-    letters = [letter for finding in tested for letter in _favoured_letters(finding)]
-    towards = [f"{letters.count(letter)}{letter}" for letter in FAVOURED_LETTER.values() if letter in letters]
+    letters: list[str] = []
+    for finding in tested:
+        letters += _favoured_letters(finding)
+    towards = []
+    for letter in FAVOURED_LETTER.values():
+        if letter in letters:
+            towards.append(f"{letters.count(letter)}{letter}")
+
     inside = f"{write(min(values))} to {write(max(values))}"
     if towards:
         inside += f"; {', '.join(towards)}"

@@ -83,10 +83,11 @@ def dots(groups: Mapping[str, Mapping[str, Sequence[Finding]]]) -> dict[str, obj
             )
             y += _LINE
 
+    ticks = [(_LEFT + _TRACK * share, f"{share:g}") for share in (0.0, 0.5, 1.0)]
     return {
         "titles": titles,
         "rows": rows,
-        "ticks": [(_LEFT + _TRACK * share, f"{share:g}") for share in (0.0, 0.5, 1.0)],
+        "ticks": ticks,
         "width": _WIDTH,
         "height": y + 6,
         "end": _WIDTH - 40,
