@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from annotators import SYMPTOMS, Team, answer, given, marks, team
-from psycheck.annotate import transfer
+from psycheck.annotate import imported_files, transfer
 from psycheck.annotate.annotator_agreement import in_queues
 from psycheck.annotate.annotator_answers import Answers
 from psycheck.annotate.database import Database, database_url, open_database
 from psycheck.annotate.export import judgements
+from psycheck.annotate.imported_files import import_upload, reasons_in
 from psycheck.annotate.order import (
     disagreement,
     model_agreement,
@@ -28,7 +29,7 @@ from psycheck.annotate.refusals import NotAllowed, NotFound
 from psycheck.annotate.screening import screening_result
 from psycheck.annotate.submission import submit
 from psycheck.annotate.tables import item
-from psycheck.annotate.transfer import Imported, import_corpus, import_upload, reasons_in
+from psycheck.annotate.transfer import Imported, import_corpus
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, PsycheckError
 from psycheck.statistics.intervals import wilson
@@ -67,7 +68,7 @@ def test_queues_come_from_the_corpus_or_the_caller(tmp_path: Path) -> None:
 def test_limits_and_what_cannot_be_stored(ours: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "MOST_ITEMS", 2)
     monkeypatch.setattr(transfer, "LONGEST_TEXT", 20)
-    monkeypatch.setattr(transfer, "LARGEST_UPLOAD", 100)
+    monkeypatch.setattr(imported_files, "LARGEST_UPLOAD", 100)
     for corpus, code in (
         (Corpus.of("c", ["a", "b", "c"]), "import.too-many-texts"),
         (Corpus.of("c", ["x" * 21]), "import.text-too-long"),

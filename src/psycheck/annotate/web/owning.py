@@ -22,11 +22,12 @@ from psycheck.annotate.export import judgements
 from psycheck.annotate.export_files import EXPORTS, Exporting, exported, setup_of
 from psycheck.annotate.exported_agreement import marked_texts
 from psycheck.annotate.exported_evidence import flagged_items
+from psycheck.annotate.imported_files import LARGEST_UPLOAD, import_upload
 from psycheck.annotate.item_search import stuck_items
 from psycheck.annotate.order import model_agreement
 from psycheck.annotate.quality import Alert, alerts, gold_scores
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.transfer import KINDS, LARGEST_UPLOAD, Imported, import_upload
+from psycheck.annotate.transfer import KINDS, Imported
 from psycheck.annotate.web.access import Visit
 from psycheck.annotate.web.answering import queue_title, titles
 from psycheck.annotate.web.respond import page, problem
