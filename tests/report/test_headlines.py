@@ -26,7 +26,8 @@ from psycheck.report.headlines import headline, reference
 from psycheck.report.learned import learned
 from psycheck.report.person_page import person_verdict
 from psycheck.report.studies import angst_tables, deck_tables, gender_tables, psysym_tables
-from psycheck.report.studies.improve_tables import improvement_headlines, summary_lines
+from psycheck.report.studies.improve_claims import improvement_headlines
+from psycheck.report.studies.improve_tables import summary_lines
 from psycheck.report.studies.psysym_tables import DETECTION, ONE
 from psycheck.report.tested import sampled, unanswered, untested
 from psycheck.report.verdict import headlines
