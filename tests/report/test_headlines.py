@@ -609,7 +609,8 @@ MODULES = [
     *("cautions", "headlines", "verdict", "check_claims", "gender_claims"),
     *("group_claims", "performance_claims", "diff_sentences", "history_edits"),
     *("bias_sentences", "cohort_page", "comparison_page", "curation_page"),
-    *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "improve", "psysym")),
+    *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "psysym")),
+    "studies.improve_claims",
 ]
 
 
