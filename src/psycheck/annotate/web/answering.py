@@ -126,10 +126,10 @@ def queue_title(task: Task, queue: str, words: Texts) -> str:
 def spoken(answers: Answers, label_titles: Mapping[str, str], words: Texts) -> str:
     """Marks in words: "Depressed mood, Sleep disturbance (uncertain)", or "None of the labels"."""
     phrases = []
-    for label, mark in answers.marks.items():
-        if not mark:
+    # In the order of the form, which people know; the database keeps none.
+    for label, title in label_titles.items():
+        if not answers.marks.get(label):
             continue
-        title = label_titles.get(label, label)
         is_uncertain = answers.status.get(label) == "uncertain"
         phrases.append(f"{title} ({words('label.uncertain_short')})" if is_uncertain else title)
     return ", ".join(phrases) or words("label.none")

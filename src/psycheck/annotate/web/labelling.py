@@ -253,7 +253,8 @@ def _item_page(
         say=f"{message} {next_text}" if message else "",
         note=note,
         meter=_meter(visit, own_queue, task),
-        share=own_queue.today / own_queue.daily_cap if own_queue.daily_cap else 0.0,
+        # Without a cap there is nothing that the bar could be a share of.
+        share=own_queue.today / own_queue.daily_cap if own_queue.daily_cap else None,
         assignment=assignment.id,
         # A name for the submission: sent twice, it counts once.
         token=token_urlsafe(16),

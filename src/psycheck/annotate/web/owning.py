@@ -58,6 +58,8 @@ def agreement(visit: Visit) -> Response:
         visit,
         "agreement" if visit.by_htmx else "agreements",
         project=task.project,
+        # On its own page there is nothing else to see.
+        unfolded=not visit.by_htmx,
         rows=[(label_titles.get(agreed.label, agreed.label), agreed) for agreed in by_label(table)],
         on_evidence=[(label_titles[agreed.label], agreed) for agreed in evidence_agreement(texts)],
         days=list(by_day(table)),
