@@ -110,7 +110,6 @@ SAME_MEANING = {
     "opening": "a spec or path becomes an object",
     "options": "options of a model or a verb",
     "pages": "pages that are drawn",
-    "server": "what answers requests: a model, and pages over runs",
     "settings": "settings read from a mapping",
     "store": "the store of scores, and the verb that shows it",
     "suite": "suites of checks, and the verb that selects their sentences",
