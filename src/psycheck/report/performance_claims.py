@@ -112,14 +112,10 @@ def _threshold_wrong(place: PlaceFigures) -> bool:
 
 
 def _hardly_better(place: PlaceFigures) -> bool:
-    """Neither ranking nor decisions are shown to be better than chance, nor can they be much better."""
+    """Neither ranking nor decisions can be much better than chance, whether or not they are a little better."""
     areas = [area for area in (place.ranking, place.decisions) if area is not None]
     highest = [max(_certain_interval(area), default=1.0) for area in areas]
-    return (
-        bool(areas)
-        and not any(_shown_better(area) for area in areas)
-        and all(end < HARDLY_BETTER for end in highest)
-    )
+    return bool(areas) and all(end < HARDLY_BETTER for end in highest)
 
 
 def _perhaps_alike(place: PlaceFigures) -> bool:
