@@ -116,7 +116,7 @@ def _threshold_wrong(place: PlaceFigures) -> bool:
 
 
 def _hardly_better(place: PlaceFigures) -> bool:
-    """Neither ranking nor decisions can be much better than chance, whether or not they are a little better."""
+    """Neither ranking nor decisions can be much better than chance, though they may be a little better."""
     areas = [area for area in (place.ranking, place.decisions) if area is not None]
     # An unknown interval reaches to 1: what is not known is not held against a model.
     highest = [max(_certain_interval(area), default=1.0) for area in areas]
