@@ -87,12 +87,13 @@ def test_figures_follow_from_the_table_of_texts(tmp_path: Path) -> None:
     assert len(table) == 160
     assert "text" not in table.columns
 
-    missed = {}
+    missed: dict[str, float] = {}
     for gender, is_female in (("female", True), ("male", False)):
         positive = table.filter(pl.col("annotated") & (pl.col("recorded_female") == is_female))
-        missed[gender] = 1 - positive["decided"].mean()
+        missed[gender] = 1 - float(np.mean(positive["decided"].to_list()))
         (rate,) = run.findings.where(measure="fnr", column="record", group=gender)
-        assert (rate.value, rate.n) == (pytest.approx(missed[gender]), 40)
+        assert rate.value == pytest.approx(missed[gender])
+        assert rate.n == 40
     assert missed["female"] < 0.1 < missed["male"]
     (gap,) = run.findings.where(measure="equal_opportunity_difference", column="record")
     assert gap.value == pytest.approx(missed["male"] - missed["female"])

@@ -10,6 +10,7 @@ import polars as pl
 from psycheck.core.corpus import GROUP, LABEL, Corpus
 from psycheck.core.errors import BadInput, counted
 from psycheck.corpora.split import split_corpus
+from psycheck.statistics.classification import BoolArray
 from psycheck.symptoms.reader import UNCERTAIN
 from psycheck.training.parts import CONTROL
 from psycheck.training.symptom_models import DISEASE
@@ -34,12 +35,7 @@ def with_controls(
     of the group "control". Where the annotated sentences have splits, controls without one are split 5:1:4,
     an author's together.
     """
-    known = set(sentences.texts)
-    is_new = np.zeros(len(controls), bool)
-    for row, text in enumerate(controls.texts):
-        is_new[row] = text not in known
-        known.add(text)
-    usable = controls.only(is_new)
+    usable = controls.only(_is_new(sentences, controls))
     if not len(usable):
         raise BadInput(
             f"corpus '{controls.name}' has no sentence that '{sentences.name}' does not have",
@@ -48,13 +44,27 @@ def with_controls(
         )
     drawn = _drawn(usable, most, seed)
 
-    added = _labelled(_split(drawn, sentences, seed), sentences)
+    with_splits = _split(drawn, sentences, seed)
+    added = _labelled(with_splits, sentences)
+    # A column that one side lacks, such as the author, is empty there.
     table = pl.concat([sentences.table, added], how="diagonal_relaxed")
+
+    left_out = len(controls) - len(usable)
     note = (
         f"{counted(len(drawn), 'control sentence')} of '{controls.name}' added, "
-        f"{len(controls) - len(usable)} left out that occur twice or among the annotated ones"
+        f"{left_out} left out that occur twice or among the annotated ones"
     )
     return replace(sentences, table=table), note
+
+
+def _is_new(sentences: Corpus, controls: Corpus) -> BoolArray:
+    """Which controls are neither among the annotated sentences nor a repetition, (n,)."""
+    seen_texts = set(sentences.texts)
+    is_new = np.zeros(len(controls), bool)
+    for row, text in enumerate(controls.texts):
+        is_new[row] = text not in seen_texts
+        seen_texts.add(text)
+    return is_new
 
 
 def _drawn(controls: Corpus, most: int | None, seed: int) -> Corpus:
