@@ -1,4 +1,4 @@
-"""What every command can do besides its work: say what it would do, answer in JSON, write what it prints to a file.
+"""What every command can do besides its work: say what it would do, answer in JSON, save what it prints.
 
 A command whose function has a parameter for one of these does it in its own way.
 """
@@ -164,7 +164,8 @@ def _corpus_plans(values: Mapping[str, Any], written_names: tuple[str, ...]) -> 
         for name in _CORPORA
         if name not in written_names
         for spec in _listed(values.get(name))
-        if spec != "none"
+        # `clean --sentences` is a switch; `study psysym --people none` leaves a corpus out.
+        if isinstance(spec, str | Path) and spec != "none"
     ]
     # `explain` takes a model before the corpus.
     specs += [str(spec) for spec in _listed(values.get("inputs"))[-1:]]
