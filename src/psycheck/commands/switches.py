@@ -6,7 +6,7 @@ A command whose function has a parameter for one of these does it in its own way
 import io
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,7 @@ class Switches:
     file: Path | None = None
 
 
-def switches_of(values: Mapping[str, Any], own: Mapping[str, Any]) -> Switches:
+def switches_of(values: Mapping[str, Any], own: Container[str]) -> Switches:
     """The switches among the options of a command, without those that its function takes (`own`)."""
     others = {name: value for name, value in values.items() if name not in own}
     return Switches(

@@ -45,6 +45,8 @@ def returned_scores(answers: Any, positive: str | None = None) -> Returned:
         columns = [np.asarray(column, np.float64) for column in answers.values()]
         return Returned(np.stack(columns, axis=1), tuple(map(str, answers)))
 
+    if isinstance(answers, np.ndarray) and answers.dtype.kind in "UO":
+        answers = answers.tolist()  # names, as the `predict` of scikit-learn returns them
     if not isinstance(answers, list | tuple) or not answers:
         return Returned(answers)
     if all(isinstance(answer, Mapping) for answer in answers):
