@@ -23,7 +23,7 @@ BAD_USAGE = 2  # an exit code
 OUTPUT_SHOWN = 400
 DUMP = (
     '{"id": "%s", "author": "%s", "subreddit": "depression", "created_utc": 1546300800, '
-    '"body": "I was diagnosed with depression in spring, words for post %s"}\n'
+    '"body": "%s, words for post %s"}\n'
 )
 
 
@@ -182,8 +182,12 @@ def try_extras(name: str, wheel: Path, place: Path) -> int:
 
 
 def _write_dump(path: Path) -> None:
-    """Three people who report a diagnosis, three posts each."""
-    lines = [DUMP % (f"a{number}", f"p{number % 3}", number) for number in range(9)]
+    """Three people who report a diagnosis in the first of their three posts."""
+    lines = []
+    for number in range(9):
+        # The posts that report it are not part of the corpus.
+        content = "I was diagnosed with depression in spring" if number < 3 else "I slept badly again"
+        lines.append(DUMP % (f"a{number}", f"p{number % 3}", content, number))
     path.write_text("".join(lines))
 
 

@@ -31,10 +31,10 @@ def corpus_of(run: Run, name: str, instead: Sequence[CorpusLike] = ()) -> Corpus
         except PsycheckError as error:
             failures.append(f"{_shown(candidate)}: {error.what}")
             continue
-        # Runs have their corpora in a fixed order; those of earlier versions in the order of the file.
-        for ordered in (in_fixed_order(corpus), corpus):
-            if ordered.fingerprint() == fingerprint:
-                return ordered
+        # Audits judge rows in a fixed order; runs before that recorded the order of the file.
+        for as_recorded in (in_fixed_order(corpus), corpus):
+            if as_recorded.fingerprint() == fingerprint:
+                return as_recorded
         failures.append(f"{_shown(candidate)}: its texts or labels are not those of the run")
 
     raise BadInput(
