@@ -357,6 +357,8 @@ def test_ls_names_what_is_there(place: Path) -> None:
     assert set(found) == kinds | {"formats", "engines", "pages", "scores"}
     assert {"deck", "deck-grammatical"} <= set(found["suites"])
     assert "demo:tweets" in found["corpora"]
+    nameless = {name for kind in found.values() for name, description in kind.items() if not description}
+    assert nameless == set()
 
 
 def test_ls_folds_long_lines_and_says_all_of_a_corpus_only_when_asked(place: Path) -> None:
