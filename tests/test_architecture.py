@@ -212,6 +212,7 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "core/headline.py",
         "commands/view.py",
         "commands/symptoms.py",
+        "commands/switches.py",
         "audits/sentence_choice.py",
         "training/bank_reader.py",
         "training/learner_models.py",

@@ -304,7 +304,7 @@ def test_a_dry_run_counts_what_the_run_will_score(place: Path) -> None:
     run = psycheck(place, *AUDIT, "--json")
     texts = json.loads(run.stdout)["texts"]["mymodel"]
     assert (texts["asked"], texts["distinct"], texts["scored"]) == (asked, distinct, todo - 16)
-    again = json.loads(psycheck(place, *AUDIT, "--dry-run", "--json").stdout)["mymodel"]
+    again = json.loads(psycheck(place, *AUDIT, "--dry-run", "--json").stdout)["texts"]["mymodel"]
     assert (again["remembered"], again["scored"], again["seconds"]) == (distinct, 0, 0.0)
 
 
@@ -353,6 +353,7 @@ def test_version_help_and_completion(place: Path) -> None:
 
 def test_ls_names_what_is_there(place: Path) -> None:
     found = json.loads(psycheck(place, "ls", "--json").stdout)
+    assert found.pop("schema_version") == 1
     kinds = {"suites", "corpora", "models", "audits", "measures", "recipes", "prompts", "scales", "symptoms"}
     assert set(found) == kinds | {"formats", "engines", "pages", "scores"}
     assert {"deck", "deck-grammatical"} <= set(found["suites"])
