@@ -11,7 +11,8 @@ FOLDER: Final = Path(__file__).parent
 
 def read_toml(path: str) -> dict[str, Any]:
     """The content of a TOML file of this room: "gender/names.toml"."""
-    return tomllib.loads(FOLDER.joinpath(path).read_text("utf-8"))
+    content = FOLDER.joinpath(path).read_text("utf-8")
+    return tomllib.loads(content)
 
 
 def word_sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
@@ -21,9 +22,15 @@ def word_sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
 
 def patterns(table: Mapping[str, str], **parts: str) -> dict[str, re.Pattern[str]]:
     """The patterns of a table without line breaks; {name} in one is another of them, or a part."""
-    out = {}
+    replacements = {**table, **parts}
+    compiled = {}
     for name, pattern in table.items():
-        for part, written in {**table, **parts}.items():
-            pattern = pattern.replace(f"{{{part}}}", written)
-        out[name] = re.compile(pattern.replace("\n", ""))
-    return out
+        complete = pattern
+        # In the order of the table: what a part names itself must stand below it.
+        for part, written_out in replacements.items():
+            complete = complete.replace(f"{{{part}}}", written_out)
+
+        # Long patterns are broken over several lines in the file for reading.
+        on_one_line = complete.replace("\n", "")
+        compiled[name] = re.compile(on_one_line)
+    return compiled
