@@ -91,7 +91,12 @@ class _Answers:
     replies: Sequence[Reply | None]
 
 
-def _of_label(model: Cascade, corpus: Corpus, answers: _Answers, column: int) -> Iterator[Finding]:
+def _of_label(
+    model: Cascade,
+    corpus: Corpus,
+    answers: _Answers,
+    column: int,
+) -> Iterator[Finding]:
     """All figures of one label."""
     label = model.labels[column]
     is_known = [reply is not None for reply in answers.replies]

@@ -291,7 +291,12 @@ def _figure_difference(
     yield measured("difference_p", p, n, None, where_p, counts, flags=flags)
 
 
-def _rarer_class_p(change: float, influence: FloatArray, gold: FloatArray, units: Clusters) -> float:
+def _rarer_class_p(
+    change: float,
+    influence: FloatArray,
+    gold: FloatArray,
+    units: Clusters,
+) -> float:
     """Student's p-value of a change of F1 or AUC, with as many degrees of freedom as the rarer class has.
 
     Both rest on the texts of that class: turned signs alone alarm too often where there are 30 of them.

@@ -82,7 +82,13 @@ class Gate:
         self, what: str, allowed: str, do: str = "", *, code: str = "gate.cannot-be-judged"
     ) -> BadInput:
         """The error for a gate that cannot be judged."""
-        return BadInput(what, code=code, where=str(self), allowed=allowed, do=do)
+        return BadInput(
+            what,
+            code=code,
+            where=str(self),
+            allowed=allowed,
+            do=do,
+        )
 
     def __str__(self) -> str:
         equal = "" if self.strict else "="
@@ -363,7 +369,12 @@ def _compared(gate: Gate, finding: Finding) -> Finding:
     if not gate.end:
         return finding
     where = {**finding.where, "end": gate.end}
-    return replace(finding, value=gate.figure(finding), interval=None, where=where)
+    return replace(
+        finding,
+        value=gate.figure(finding),
+        interval=None,
+        where=where,
+    )
 
 
 def _matching(gate: Gate, findings: Sequence[Finding]) -> list[Finding]:

@@ -435,7 +435,13 @@ def _compared_decisions(
     yield from difference("demographic_parity_difference", parity, where, counts, gap=gap)
 
 
-def paired_gap(first: BoolArray, second: BoolArray, clusters: Clusters, *, among: int) -> Interval:
+def paired_gap(
+    first: BoolArray,
+    second: BoolArray,
+    clusters: Clusters,
+    *,
+    among: int,
+) -> Interval:
     """The interval of a paired difference of rates, both (n,), that holds together with `among` others."""
     if not len(first):
         return UNKNOWN

@@ -347,7 +347,12 @@ def _examples(cases: pl.DataFrame, kind: str, *, outcome: str) -> list[str]:
     return furthest_first["id"].head(EXAMPLES).to_list()
 
 
-def _edit_shift(cases: pl.DataFrame, edit: str, clusters: Clusters, where: Mapping[str, str]) -> Finding:
+def _edit_shift(
+    cases: pl.DataFrame,
+    edit: str,
+    clusters: Clusters,
+    where: Mapping[str, str],
+) -> Finding:
     """The mean change of the score."""
     outcome = cases["outcome"].to_numpy()
     judged = outcome != "unanswered"

@@ -208,7 +208,12 @@ def inputs_of(plan: Plan) -> list[Path]:
     return paths
 
 
-def _corpus(raw: Mapping[str, Any], shared: Mapping[str, Any], home: Path, place: str) -> CorpusPlan:
+def _corpus(
+    raw: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    home: Path,
+    place: str,
+) -> CorpusPlan:
     """One [[corpus]]; columns that it does not name itself are those at the top of the plan."""
     check_keys(raw, (*_CORPUS_KEYS, *_COLUMNS), place)
     corpus = read_settings(CorpusPlan, _only(raw, _CORPUS_KEYS), place)

@@ -167,7 +167,12 @@ def _suite_of(raw: Mapping[str, Any], path: Path) -> Suite:
             )
         checks[entry.id] = _check(entry, file.label, place)
 
-    content = json.dumps([name, file.label, raw["check"]], sort_keys=True, ensure_ascii=False, default=str)
+    content = json.dumps(
+        [name, file.label, raw["check"]],
+        sort_keys=True,
+        ensure_ascii=False,
+        default=str,
+    )
     fingerprint = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return Suite(
         name=name,

@@ -141,7 +141,12 @@ def check_size(size: float, where: str, most: float = 8) -> None:
         )
 
 
-def check_piece(piece: bytes, size: float, where: str, most: float = 8) -> bytes:
+def check_piece(
+    piece: bytes,
+    size: float,
+    where: str,
+    most: float = 8,
+) -> bytes:
     """The next piece of a file; it must not make the file's `size` too large, or be only empty lines."""
     is_empty = len(piece) >= _EMPTY_LINES and not piece.strip(b"\r\n")
     if is_empty:

@@ -283,5 +283,9 @@ def _classifier() -> tuple[Any, Any]:
         sublinear_tf=True,
         max_features=50_000,
     )
-    classifier = LogisticRegression(C=10.0, class_weight="balanced", max_iter=1_000)
+    classifier = LogisticRegression(
+        C=10.0,
+        class_weight="balanced",
+        max_iter=1_000,
+    )
     return vectorizer, classifier

@@ -295,7 +295,11 @@ def source_of_older_run(typed: str) -> CorpusSource:
         names = tuple(name for typed_option, name in pairs if typed_option == option)
         if names:
             columns[role] = names[0] if role in _SINGLE_ROLES else names
-    return CorpusSource(path=path, columns=columns, split=dict(pairs).get("--split"))
+    return CorpusSource(
+        path=path,
+        columns=columns,
+        split=dict(pairs).get("--split"),
+    )
 
 
 def without_options(typed: str, options: Iterable[str]) -> str:

@@ -174,7 +174,12 @@ def vector_findings(
         where=where,
     )
 
-    test = mmd.mmd_test(*clouds, sides=sides, permutations=permutations, seed=seed)
+    test = mmd.mmd_test(
+        *clouds,
+        sides=sides,
+        permutations=permutations,
+        seed=seed,
+    )
     discrepancy = Figure(
         value=test.value,
         interval=test.interval,

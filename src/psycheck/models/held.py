@@ -122,7 +122,12 @@ def open_transformer(network: Any, tokenizer: Any, options: "PythonOptions") -> 
     return open_network(
         network,
         tokenizer,
-        HfOptions(name=options.name, label=options.label, batch=options.batch, positive=positive),
+        HfOptions(
+            name=options.name,
+            label=options.label,
+            batch=options.batch,
+            positive=positive,
+        ),
         name=place or type(network).__name__,
     )
 

@@ -37,7 +37,12 @@ SCORING = "1"
 ENCODING = "1"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class Transformer:
     """What classifiers and encoders have in common; `inputs` are the arguments of the network."""
 
@@ -111,7 +116,12 @@ class HfEncoder(Transformer):
     def encode(self, texts: Sequence[str], /) -> FloatArray:
         """Vectors of whole texts, (n, d), each of length 1."""
 
-        def pool(states: Any, mask: Any, _rows: list[int], _tokens: Any) -> Any:
+        def pool(
+            states: Any,
+            mask: Any,
+            _rows: list[int],
+            _tokens: Any,
+        ) -> Any:
             pooled = self._of_texts(states, mask)
             return pooled / pooled.norm(dim=1, keepdim=True).clamp(min=1e-12)
 
@@ -149,7 +159,12 @@ class HfEncoder(Transformer):
             )
         torch = import_module("torch")
 
-        def pool(states: Any, _mask: Any, rows: list[int], tokens: Any) -> Any:
+        def pool(
+            states: Any,
+            _mask: Any,
+            rows: list[int],
+            tokens: Any,
+        ) -> Any:
             device = states.device
             begins = torch.tensor([spans[i][0] for i in rows], device=device)[:, None]
             ends = torch.tensor([spans[i][1] for i in rows], device=device)[:, None]
@@ -186,7 +201,13 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
     return open_hf_parts(folder, folder, options, where=target)
 
 
-def open_hf_parts(folder: Path, tokenizer_folder: Path, options: HfOptions, *, where: str) -> HfModel:
+def open_hf_parts(
+    folder: Path,
+    tokenizer_folder: Path,
+    options: HfOptions,
+    *,
+    where: str,
+) -> HfModel:
     """A classifier whose tokenizer may be in another folder than its network."""
     _, transformers = libraries("hf: models")
     weight_files(folder, options)  # refused here, before anything is loaded
@@ -248,7 +269,13 @@ def chosen_outputs(config: Any, options: HfOptions, *, where: str) -> Outputs:
     return Outputs(columns, activation)
 
 
-def open_network(network: Any, tokenizer: Any, options: HfOptions, *, name: str) -> HfModel:
+def open_network(
+    network: Any,
+    tokenizer: Any,
+    options: HfOptions,
+    *,
+    name: str,
+) -> HfModel:
     """A classifier of transformers that is in memory already, such as that of a pipeline."""
     tokenizer = copy(tokenizer)
     # As for a folder: what is read must be the beginning of a text, and batches need padding.

@@ -123,7 +123,12 @@ def open_endpoint(scheme: str, target: str, options: EndpointOptions) -> Model:
     _check_answers(endpoint)
     return wrap_object(
         endpoint,
-        PythonOptions(name=options.name, label=options.label, batch=options.batch, positive=options.positive),
+        PythonOptions(
+            name=options.name,
+            label=options.label,
+            batch=options.batch,
+            positive=options.positive,
+        ),
     )
 
 
@@ -143,7 +148,11 @@ def endpoint_at(address: str, options: EndpointOptions) -> Endpoint:
         address=address,
         fingerprint=hashed_parts(parts),
         # The server may change its model unnoticed: `wrap_object` lets some stored scores be asked again.
-        capabilities=Capabilities(batch=options.batch or BATCH, remote="" if is_local else host, parts=parts),
+        capabilities=Capabilities(
+            batch=options.batch or BATCH,
+            remote="" if is_local else host,
+            parts=parts,
+        ),
         options=options,
         # A proxy of the environment would carry texts off the machine.
         opener=build_opener(_NoRedirects, *([ProxyHandler({})] if is_local else [])),

@@ -35,7 +35,12 @@ class LearnerOptions(ModelOptions):
     device: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class LearnerModel:
     """One classifier per label, on the vectors of `encoder`; without one it takes texts.
 
@@ -163,4 +168,9 @@ def _check_unchanged(encoder: Encoder, fingerprint: str, *, where: str) -> None:
         )
 
 
-KIND = ModelKind(open=open_learner, options=LearnerOptions, target="path", markers=(LEARNER_FILE,))
+KIND = ModelKind(
+    open=open_learner,
+    options=LearnerOptions,
+    target="path",
+    markers=(LEARNER_FILE,),
+)

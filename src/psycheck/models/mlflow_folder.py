@@ -130,8 +130,18 @@ def _python_function(folder: Path, options: MlflowOptions, name: str) -> Model:
     declared = Capabilities(batch=options.batch, parts=parts)
     return wrap_object(
         PythonFunction(name, hashed_parts(parts), declared, loaded),
-        PythonOptions(name=name, label=options.label, batch=options.batch, positive=options.positive),
+        PythonOptions(
+            name=name,
+            label=options.label,
+            batch=options.batch,
+            positive=options.positive,
+        ),
     )
 
 
-KIND = ModelKind(open=open_mlflow, options=MlflowOptions, target="path", markers=(DESCRIPTION,))
+KIND = ModelKind(
+    open=open_mlflow,
+    options=MlflowOptions,
+    target="path",
+    markers=(DESCRIPTION,),
+)

@@ -38,7 +38,12 @@ class OnnxOptions(ModelOptions):
     activation: Literal["softmax", "sigmoid"] | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class OnnxModel:
     """An exported model; `probabilities` gives those of all its classes, `columns` are kept as labels."""
 
@@ -211,7 +216,13 @@ def _transformer(session: Any, file: Path, options: OnnxOptions) -> OnnxModel:
     input_names = {entry.name for entry in session.get_inputs()}
 
     def probabilities(texts: list[str]) -> FloatArray:
-        tokens = tokenizer(texts, padding=True, truncation=True, max_length=window, return_tensors="np")
+        tokens = tokenizer(
+            texts,
+            padding=True,
+            truncation=True,
+            max_length=window,
+            return_tensors="np",
+        )
         fed = {name: values.astype(np.int64) for name, values in tokens.items() if name in input_names}
         logits = session.run(None, fed)[0].astype(np.float64)
         return _probabilities_of(logits, outputs.activation)
@@ -255,4 +266,9 @@ def _name_of(file: Path) -> str:
     return file.resolve().parent.name if file.name == _USUAL_FILE else file.stem
 
 
-KIND = ModelKind(open=open_onnx, options=OnnxOptions, target="path", endings=(ENDING,))
+KIND = ModelKind(
+    open=open_onnx,
+    options=OnnxOptions,
+    target="path",
+    endings=(ENDING,),
+)

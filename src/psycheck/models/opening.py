@@ -92,7 +92,12 @@ def _remember_spec(model: Model, spec: str) -> None:
         _SPECS[id(model)] = spec
 
 
-def _portable_spec(kind: str, target: str, query: Mapping[str, str], keywords: Mapping[str, Any]) -> str:
+def _portable_spec(
+    kind: str,
+    target: str,
+    query: Mapping[str, str],
+    keywords: Mapping[str, Any],
+) -> str:
     """A spec with absolute paths and all options, whatever the folder it is opened from; "" if impossible."""
     set_keywords = {name: value for name, value in keywords.items() if value is not None}
     if not all(isinstance(value, str | int | float | Path) for value in set_keywords.values()):
@@ -232,7 +237,12 @@ def _relative_query(query: str, file_options: tuple[str, ...], folder: Path) -> 
     return urlencode(pairs, safe=":/,")
 
 
-def _relative_module(kind: str, target: str, query: str, folder: Path) -> str:
+def _relative_module(
+    kind: str,
+    target: str,
+    query: str,
+    folder: Path,
+) -> str:
     """The spec of a Python object whose file, or whose module, is in a folder."""
     module, _, object_path = target.rpartition(":")
     mark = "?" if query else ""

@@ -58,7 +58,12 @@ class PythonOptions(ModelOptions):
     positive: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class PythonModel:
     """A wrapper around a user's function or object that checks what it returns."""
 
@@ -130,7 +135,13 @@ def open_python(target: str, options: PythonOptions) -> Model:
     return _wrapped(thing, options, origin)
 
 
-def _attribute(module: Any, object_path: str, *, module_name: str, where: str) -> Any:
+def _attribute(
+    module: Any,
+    object_path: str,
+    *,
+    module_name: str,
+    where: str,
+) -> Any:
     """The object at a dotted path in a module."""
     thing = module
     for part in object_path.split("."):
@@ -243,7 +254,12 @@ def _scoring_function(thing: Any, options: PythonOptions, name: str) -> Callable
     if _takes(thing, name) == "histories":
         return function
     names_columns = options.label is not None or hasattr(thing, "labels")
-    return ScoringFunction.of(function, positive=options.positive, names_columns=names_columns, name=name)
+    return ScoringFunction.of(
+        function,
+        positive=options.positive,
+        names_columns=names_columns,
+        name=name,
+    )
 
 
 def _own_name(thing: Any) -> str:
@@ -363,4 +379,8 @@ def _declares_several(thing: Any) -> bool:
     return declared is not None and not isinstance(declared, str)
 
 
-KIND = ModelKind(open=open_python, options=PythonOptions, target="module")
+KIND = ModelKind(
+    open=open_python,
+    options=PythonOptions,
+    target="module",
+)

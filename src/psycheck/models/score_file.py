@@ -49,7 +49,12 @@ class ScoreFileOptions(ModelOptions):
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class ScoreFile:
     """A model known only by its scores; `rows` maps the hash of a text to the row of its scores.
 
@@ -363,7 +368,13 @@ def _score(cell: object, where: str, column: str) -> float:
     return score
 
 
-def _digest(cell: object, column: str, where: str, *, empty_is_text: bool) -> bytes:
+def _digest(
+    cell: object,
+    column: str,
+    where: str,
+    *,
+    empty_is_text: bool,
+) -> bytes:
     """The hash of a row's text, which the column holds as a text or as a hash."""
     if cell is None or (cell == "" and not empty_is_text):
         raise BadInput(f"column '{column}' is empty", code="scores.no-text", where=where)
@@ -390,4 +401,8 @@ def _id_digest(text_id: str) -> bytes:
     return bytes.fromhex(hashed("id", showable_id(text_id)))
 
 
-KIND = ModelKind(open=open_scores, options=ScoreFileOptions, target="path")
+KIND = ModelKind(
+    open=open_scores,
+    options=ScoreFileOptions,
+    target="path",
+)

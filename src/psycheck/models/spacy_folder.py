@@ -84,7 +84,12 @@ def open_spacy(target: str, options: SpacyOptions) -> Model:
     )
     return wrap_object(
         categoriser,
-        PythonOptions(name=options.name, label=options.label, batch=options.batch, positive=options.positive),
+        PythonOptions(
+            name=options.name,
+            label=options.label,
+            batch=options.batch,
+            positive=options.positive,
+        ),
     )
 
 

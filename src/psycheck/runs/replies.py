@@ -86,7 +86,12 @@ def _rows(
         yield row
 
 
-def _row(model: ReplyReader, labels: Sequence[str], reply: Reply, text: str) -> dict[str, Any]:
+def _row(
+    model: ReplyReader,
+    labels: Sequence[str],
+    reply: Reply,
+    text: str,
+) -> dict[str, Any]:
     reading = model.reading(reply, text)
     scores = dict(zip(labels, reading.scores.tolist(), strict=True))
     # Only models that ask several times know it.

@@ -324,7 +324,13 @@ def _expanded_ending(match: re.Match[str]) -> str:
     return f"{written} {verb} {have}"
 
 
-def _verb_of_ending(match: re.Match[str], word: str, ending: str, *, before_have: bool) -> str:
+def _verb_of_ending(
+    match: re.Match[str],
+    word: str,
+    ending: str,
+    *,
+    before_have: bool,
+) -> str:
     """The verb that an ending stands for; "" for a possessive, for "ain't" and where nobody can say."""
     if ending == "n't" and word == "ai":
         return ""

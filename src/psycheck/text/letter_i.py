@@ -54,7 +54,12 @@ def _word_after(text: str, end: int) -> str:
     return straight(match[1].lower())
 
 
-def _marks_letter(text: str, start: int, end: int, word_before: str) -> bool:
+def _marks_letter(
+    text: str,
+    start: int,
+    end: int,
+    word_before: str,
+) -> bool:
     """True if the mark after "I" shows that it is a letter."""
     mark = character_at(text, end)
     if mark == ".":

@@ -175,14 +175,24 @@ def _add_third(changes: list[Change], match: Match[str], target: _Target) -> boo
     return True
 
 
-def _first_ending(text: str, end: int, ending: str, target: _Target) -> str:
+def _first_ending(
+    text: str,
+    end: int,
+    ending: str,
+    target: _Target,
+) -> str:
     """The ending of I'm, I've … for a third-person contraction that ends at `end`."""
     if ending.lower() == "s":
         return _is_or_has(text, end)
     return _ending(target.endings, ending)
 
 
-def _add_subject(changes: list[Change], text: str, subject: Change, agree: Person | None) -> None:
+def _add_subject(
+    changes: list[Change],
+    text: str,
+    subject: Change,
+    agree: Person | None,
+) -> None:
     """Add a subject and the verbs that are to agree, unless a verb already belongs to the subject before."""
     if agree is None:
         changes.append(subject)
@@ -215,7 +225,12 @@ def _ending(endings: dict[str, str], ending: str) -> str:
     return carry_style(lowered, endings[straight(lowered)])
 
 
-def _case_of_i(text: str, start: int, end: int, new: str) -> str:
+def _case_of_i(
+    text: str,
+    start: int,
+    end: int,
+    new: str,
+) -> str:
     """What replaces "I", which shows no case, in the case that the words around it show."""
     if text[start] == "i":
         return new
@@ -272,7 +287,12 @@ def _starts_sentence(text: str, start: int) -> bool:
     return last in ".!?…\n\r"
 
 
-def _names_something(text: str, start: int, end: int, word: str) -> bool:
+def _names_something(
+    text: str,
+    start: int,
+    end: int,
+    word: str,
+) -> bool:
     """True if "mine" is a pit or a bomb, "me" part of ME/CFS, or "my" part of an exclamation."""
     if word == "my":
         return _is_exclaimed(text, start, end)

@@ -29,6 +29,11 @@ def words_before(text: str, at: int, reach: int) -> list[str]:
     return text_before(text, at, reach).lower().split()
 
 
-def search_before(pattern: Pattern[str], text: str, at: int, reach: int) -> Match[str] | None:
+def search_before(
+    pattern: Pattern[str],
+    text: str,
+    at: int,
+    reach: int,
+) -> Match[str] | None:
     """The first match of a pattern within the last `reach` characters before a place."""
     return pattern.search(text, max(0, at - reach), at)

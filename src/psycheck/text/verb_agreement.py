@@ -39,14 +39,35 @@ class _Forms(NamedTuple):
 _TO_S_FORM: Final = {verb: third_person(verb) for verb in REGULAR}
 _TO_PLAIN_FORM: Final = {form: verb for verb, form in _TO_S_FORM.items()}
 _FORMS_BESIDE: Final = {
-    "they": _Forms(before=_DATA["they"]["before"], after=_DATA["they"]["after"], lexical={}),
-    "he": _Forms(before=_DATA["he"]["before"], after=_DATA["he"]["after"], lexical=_TO_S_FORM),
-    "she": _Forms(before=_DATA["he"]["before"], after=_DATA["he"]["after"], lexical=_TO_S_FORM),
-    "I": _Forms(before=_DATA["I"]["before"], after=_DATA["I"]["after"], lexical=_TO_PLAIN_FORM),
+    "they": _Forms(
+        before=_DATA["they"]["before"],
+        after=_DATA["they"]["after"],
+        lexical={},
+    ),
+    "he": _Forms(
+        before=_DATA["he"]["before"],
+        after=_DATA["he"]["after"],
+        lexical=_TO_S_FORM,
+    ),
+    "she": _Forms(
+        before=_DATA["he"]["before"],
+        after=_DATA["he"]["after"],
+        lexical=_TO_S_FORM,
+    ),
+    "I": _Forms(
+        before=_DATA["I"]["before"],
+        after=_DATA["I"]["after"],
+        lexical=_TO_PLAIN_FORM,
+    ),
 }
 
 
-def verbs_beside(text: str, start: int, end: int, to: str) -> tuple[list[Change], list[Change]]:
+def verbs_beside(
+    text: str,
+    start: int,
+    end: int,
+    to: str,
+) -> tuple[list[Change], list[Change]]:
     """The verbs before and after the subject at `text[start:end]` that must change with it."""
     # Beside he or she, "were" is not a past tense: "if she were here".
     singular = text[start:end].lower() in ("he", "she")
@@ -92,7 +113,13 @@ def _verb_before(text: str, start: int, to: str) -> list[Change]:
     return [change]
 
 
-def _verbs_after(text: str, end: int, to: str, *, singular: bool) -> list[Change]:
+def _verbs_after(
+    text: str,
+    end: int,
+    to: str,
+    *,
+    singular: bool,
+) -> list[Change]:
     """The verb after the subject, and one that belongs to it: "I do feel", "I feel sad and cry"."""
     verb = _first_verb(text, end)
     if verb is None:
@@ -134,7 +161,13 @@ def _first_verb(text: str, end: int) -> re.Match[str] | None:
     return nearest
 
 
-def verb_joined(text: str, end: int, to: str, *, finite: bool) -> Change | None:
+def verb_joined(
+    text: str,
+    end: int,
+    to: str,
+    *,
+    finite: bool,
+) -> Change | None:
     """The verb that "and" or "but" joins to a first one, which ends at `end`, with plain words between.
 
     After a verb that is not `finite` ("I can't sleep and don't eat") only one that cannot be bare changes.

@@ -277,7 +277,12 @@ def _train_arm(
     return trained
 
 
-def _score_arm(experiment: Experiment, recipe: Recipe, arm: str, model: Model) -> tuple[Scored, ...]:
+def _score_arm(
+    experiment: Experiment,
+    recipe: Recipe,
+    arm: str,
+    model: Model,
+) -> tuple[Scored, ...]:
     """The scores of every test, with the threshold that is best on dev."""
     label = experiment.label
     dev_scores, *test_scores = score_label(

@@ -147,10 +147,20 @@ def _open_start(parts: Parts, recipe: Recipe) -> _Start:
     window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
     # Saved with the tokenizer: whoever opens the folder later reads as far as training did.
     tokenizer.model_max_length = window
-    return _Start(model=model, tokenizer=tokenizer, window=window, evidence=evidence)
+    return _Start(
+        model=model,
+        tokenizer=tokenizer,
+        window=window,
+        evidence=evidence,
+    )
 
 
-def _start_from_regressions(model: Any, texts: _Texts, parts: Parts, recipe: Recipe) -> None:
+def _start_from_regressions(
+    model: Any,
+    texts: _Texts,
+    parts: Parts,
+    recipe: Recipe,
+) -> None:
     """Set the output layer to regressions on what it reads: many rare labels stay at chance without it."""
     train_features = read_by_outputs(model, texts.train, texts.collator)
     dev_features = read_by_outputs(model, texts.dev, texts.collator)

@@ -89,7 +89,12 @@ def fit_learner(parts: Parts, recipe: Recipe) -> Fitted:
         (folder / LEARNER_FILE).write_text(text, "utf-8")
 
     window = encoder.max_length if isinstance(encoder, HfEncoder) else None
-    return Fitted(dev=dev_figures, curve=(dev_figures,), window=window, save=save)
+    return Fitted(
+        dev=dev_figures,
+        curve=(dev_figures,),
+        window=window,
+        save=save,
+    )
 
 
 def _encoder_of(recipe: Recipe) -> Encoder | None:
@@ -158,6 +163,10 @@ def slope_of(margins: FloatArray, marks: Any) -> float:
     from sklearn.linear_model import LogisticRegression
 
     # Hardly regularised: there is one number to fit.
-    model = LogisticRegression(fit_intercept=False, C=1e6, max_iter=1_000)
+    model = LogisticRegression(
+        fit_intercept=False,
+        C=1e6,
+        max_iter=1_000,
+    )
     model.fit(margins[:, None], marks)
     return max(float(model.coef_[0, 0]), _LEAST_SLOPE)

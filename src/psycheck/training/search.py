@@ -69,7 +69,12 @@ def search(
         return train(corpus, best_recipe, _keep_best(study, folder), test=test)
 
 
-def _open_study(corpus: Data, recipe: Recipe, folder: Path, space: Space) -> Any:
+def _open_study(
+    corpus: Data,
+    recipe: Recipe,
+    folder: Path,
+    space: Space,
+) -> Any:
     """The Optuna study in a folder, new or with the trials of an interrupted search."""
     optuna = library("optuna", "a search", "train")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -187,7 +192,13 @@ def _study_name(corpus: Data, recipe: Recipe, space: Space) -> str:
     return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
-def _try(study: Any, trial: Any, corpus: Data, recipe: Recipe, trials: Path) -> None:
+def _try(
+    study: Any,
+    trial: Any,
+    corpus: Data,
+    recipe: Recipe,
+    trials: Path,
+) -> None:
     """Train one draw; a draw that is repeated finds its checkpoints, as its folder is named after it."""
     from optuna import TrialPruned
     from optuna.trial import TrialState

@@ -161,7 +161,12 @@ def _numbered_diseases(corpus: Corpus) -> list[str | None]:
     return [numbers.get(annotated) for annotated in annotated_sets]
 
 
-def enhanced(learned: Corpus, dev: Corpus, teacher: Trained, symptoms: Sequence[str]) -> Corpus:
+def enhanced(
+    learned: Corpus,
+    dev: Corpus,
+    teacher: Trained,
+    symptoms: Sequence[str],
+) -> Corpus:
     """The sentences with 0 for each missing label that the teacher is sure of."""
     model = open_model(teacher.spec)
     columns = [model.labels.index(symptom) for symptom in symptoms]

@@ -173,7 +173,12 @@ class Judging:
         size = self.mean_size("direct_bias", projections, where)
         counts = {"words": len(values), "known": n, "missing": len(values) - n}
         examples = tuple(targets[k].word for k in carriers(projections, CARRIERS))
-        yield replace(size, counts=counts, examples=examples, flags=flags)
+        yield replace(
+            size,
+            counts=counts,
+            examples=examples,
+            flags=flags,
+        )
 
         mean_size = float(how.sizes(projections).mean())
         random_sizes = how.sizes(random_lists).mean(axis=1)
@@ -328,7 +333,12 @@ def _words_of_list(
         yield Finding("projection", float(projections[place]), 1, None, where_of_word)
 
 
-def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
+def _chance(
+    measure: str,
+    test: ListTest,
+    n: int,
+    where: Mapping[str, str],
+) -> Iterator[Finding]:
     """What random lists show, and how many of them show as much."""
     yield Finding(f"{measure}_chance", test.chance, n, _or_none(test.spread), where)
     yield Finding(f"{measure}_p", test.p, n, None, where, {"lists": test.lists})

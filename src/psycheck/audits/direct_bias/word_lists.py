@@ -261,7 +261,13 @@ def spoken(word: str, sentence: str) -> Spoken:
     return Spoken(word, sentence.replace(MARK, word), (start, start + len(word)))
 
 
-def ask(gender: Gender, lists: Sequence[WordList], drawn: Mapping[str, Drawn], *, contextual: bool) -> Asked:
+def ask(
+    gender: Gender,
+    lists: Sequence[WordList],
+    drawn: Mapping[str, Drawn],
+    *,
+    contextual: bool,
+) -> Asked:
     """Say what must be encoded; static vectors need no sentence, so each word is asked for once."""
 
     def in_sentence(words: Sequence[str], sentence: str) -> tuple[Spoken, ...]:

@@ -260,7 +260,12 @@ class _TextLines:
         return len(line.partition(b"\t")[2].split())
 
 
-def _read_binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> CountedBlocks:
+def _read_binary(
+    file: BinaryIO,
+    path: Path,
+    dimensions: int,
+    words: int,
+) -> CountedBlocks:
     """A word, a space, and its numbers as raw bytes; a line feed may precede a word."""
     # A piece of a file ends inside of an entry, which is completed by the next one.
     count = 0

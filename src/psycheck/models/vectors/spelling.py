@@ -44,7 +44,13 @@ def _needed(parts_of: Mapping[str, Sequence[str]]) -> set[str]:
     return needed
 
 
-def _entries_of_phrase(speller: "_Speller", word: str, parts: list[str], *, composes: bool) -> Entries:
+def _entries_of_phrase(
+    speller: "_Speller",
+    word: str,
+    parts: list[str],
+    *,
+    composes: bool,
+) -> Entries:
     """The entry of a whole phrase, else those of all its parts."""
     entry = speller.entry(word)
     if entry:

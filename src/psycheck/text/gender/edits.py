@@ -177,7 +177,12 @@ def _partners(text: str, words: list[GenderedWord]) -> list[Partner]:
     return [partners[at] for at in range(len(words))]
 
 
-def _partner(text: str, word: GenderedWord, left: str, right: str) -> tuple[Partner, str]:
+def _partner(
+    text: str,
+    word: GenderedWord,
+    left: str,
+    right: str,
+) -> tuple[Partner, str]:
     """What replaces a word, and the form in which the words before it see it."""
     entry = word.entry
     written = word.written

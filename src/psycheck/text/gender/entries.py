@@ -26,8 +26,20 @@ class Entry(NamedTuple):
 DATA: Final = read_toml("gender/gender.toml")
 WORDS: Final[dict[str, str]] = DATA["words"]
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
-_THEY: Final = Entry(gender="neither", kind="pair", partner="", neutral="", group="they")
-_BOTH: Final = Entry(gender="both", kind="pair", partner="", neutral="they", group="subject")
+_THEY: Final = Entry(
+    gender="neither",
+    kind="pair",
+    partner="",
+    neutral="",
+    group="they",
+)
+_BOTH: Final = Entry(
+    gender="both",
+    kind="pair",
+    partner="",
+    neutral="they",
+    group="subject",
+)
 _THEY_FORMS: Final = ("they", "them", "their", "theirs", "themselves", "themself")
 
 

@@ -71,7 +71,12 @@ def later_verbs(
     if _only_says(words, first, lead):
         return changes
 
-    reading = _Reading(after_verb=first + 1, since=first + 1, opener="", opened=first)
+    reading = _Reading(
+        after_verb=first + 1,
+        since=first + 1,
+        opener="",
+        opened=first,
+    )
     if first >= 0:
         reading.opener = _saying(words[first].text)
     at = first + 1
@@ -171,7 +176,12 @@ def _after_noun(words: Sequence[Word], joined: JoinedWord) -> int:
     return max(joined.at, joined.joint + 1)
 
 
-def _ends_the_search(words: Sequence[Word], joined: JoinedWord, lead: str, stop_before: str | None) -> bool:
+def _ends_the_search(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    lead: str,
+    stop_before: str | None,
+) -> bool:
     """True if a joined verb shows that the pronoun has no further verbs."""
     following = clause.text_at(words, joined.at + 1)
     # "…, does she?"
@@ -187,7 +197,12 @@ def _ends_the_search(words: Sequence[Word], joined: JoinedWord, lead: str, stop_
     return _is_anothers(words, joined.at, lead)
 
 
-def _belongs_to_pronoun(words: Sequence[Word], joined: JoinedWord, reading: _Reading, lead: str) -> bool:
+def _belongs_to_pronoun(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    reading: _Reading,
+    lead: str,
+) -> bool:
     """True if the pronoun is the subject of a joined verb, and no subject that came between."""
     other = reading.other
     if other and _clause_is_over(words, joined, other):
@@ -255,7 +270,12 @@ def _is_anothers(words: Sequence[Word], verb: int, lead: str) -> bool:
     return clause.names_person(noun_phrase)
 
 
-def _note_clause(words: Sequence[Word], at: int, reading: _Reading, lead: str) -> None:
+def _note_clause(
+    words: Sequence[Word],
+    at: int,
+    reading: _Reading,
+    lead: str,
+) -> None:
     """Note in the reading if the word at `at` opens a clause, or is the verb of another subject."""
     word = words[at].text
     if word in LISTS["relative"] or word in LISTS["opening"]:
@@ -332,7 +352,13 @@ def _is_singular(subject: Sequence[Word], before: Sequence[Word], *, is_relative
     return not clause.plural(subject or before)
 
 
-def _may_be_verb_of(word: Word, subject: Sequence[Word], opener: str, *, is_relative: bool) -> bool:
+def _may_be_verb_of(
+    word: Word,
+    subject: Sequence[Word],
+    opener: str,
+    *,
+    is_relative: bool,
+) -> bool:
     """True if a form that has no -s may be the verb of the subject: a modal, or a past tense in a clause."""
     if word.text in LISTS["either_number"] and not word.capital:
         return True

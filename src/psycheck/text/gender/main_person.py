@@ -277,7 +277,13 @@ def _introduced(text: str, left: int, word: GenderedWord) -> bool:
     return search_before(_FORMS["owner"], text, last_age.start(), 24) is None
 
 
-def _described(text: str, left: int, start: int, *, is_adult: bool) -> str:
+def _described(
+    text: str,
+    left: int,
+    start: int,
+    *,
+    is_adult: bool,
+) -> str:
     """Whom a noun describes: "she" in "she is a good mother", "patient", "as"; "" if nobody."""
     match = _FORMS["described"].search(text, left, start)
     if match is None:

@@ -135,7 +135,12 @@ def _shown_in_capitals(text: str, end: int) -> bool:
     return word_behind not in _TITLES["not_before"] and not everyday(word_behind)
 
 
-def _shown(text: str, start: int, end: int, name: str) -> bool:
+def _shown(
+    text: str,
+    start: int,
+    end: int,
+    name: str,
+) -> bool:
     """Whether the neighbours of a word that may be a name show that it is one."""
     follows = _FORMS["next"].match(text, end)
     word_behind = follows[1] if follows else ""
@@ -164,7 +169,12 @@ def _may_lead_to_name(word: str) -> bool:
     return word.islower() or word.lower() in _LISTS["heads"]
 
 
-def _is_named_at_start(text: str, end: int, name: str, word_behind: str) -> bool:
+def _is_named_at_start(
+    text: str,
+    end: int,
+    name: str,
+    word_behind: str,
+) -> bool:
     """True if what follows a word at the start of a sentence shows that it is a name: "Grace and Tom …"."""
     joined = _FORMS["and_name"].match(text, end)
     if joined:

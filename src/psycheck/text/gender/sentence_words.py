@@ -74,7 +74,12 @@ def words_after(text: str, end: int) -> list[Word]:
     return words
 
 
-def _is_end(text: str, token: str, at: int, words: Sequence[Word]) -> bool:
+def _is_end(
+    text: str,
+    token: str,
+    at: int,
+    words: Sequence[Word],
+) -> bool:
     """True if a mark, which ends at `at`, ends the sentence."""
     if token == ".":
         return _full_stop(text, at, words)
@@ -100,7 +105,12 @@ def _word(match: Match[str]) -> Word:
     )
 
 
-def _end_of_bracket(text: str, token: str, at: int, last: int) -> int:
+def _end_of_bracket(
+    text: str,
+    token: str,
+    at: int,
+    last: int,
+) -> int:
     """Where a bracket or quotation that opens before `at` ends; -1 if it has no end, or closes one."""
     opens = token in _BRACKETS or text[at - 2 : at - 1].isspace()
     if not opens:

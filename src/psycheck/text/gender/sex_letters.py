@@ -57,7 +57,12 @@ def _letters_after_ages_or_labels(text: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _of_person(text: str, left: int, start: int, end: int) -> bool:
+def _of_person(
+    text: str,
+    left: int,
+    start: int,
+    end: int,
+) -> bool:
     """True if a letter tells a person's sex, by an age that it is joined to or by the words around it."""
     if _is_joined_to_age(text, left, start, end):
         return True
@@ -73,7 +78,12 @@ def _of_speaker(text: str, start: int, end: int) -> bool:
     return has_space or _FORMS["aged_ends"].match(text, end) is not None
 
 
-def _is_joined_to_age(text: str, left: int, start: int, end: int) -> bool:
+def _is_joined_to_age(
+    text: str,
+    left: int,
+    start: int,
+    end: int,
+) -> bool:
     """Whether a letter is joined to an age: "34F", "34/M"; "34m" is a length, unless in brackets."""
     age = _FORMS["glued"].search(text, left, start)
     if age is None or int(age[1]) > _OLDEST_GLUED:
@@ -93,7 +103,12 @@ def _is_joined_to_age(text: str, left: int, start: int, end: int) -> bool:
     return _may_be_person_before(text, end, shown=in_brackets or is_upper)
 
 
-def _closes_bracket(text: str, left: int, start: int, end: int) -> bool:
+def _closes_bracket(
+    text: str,
+    left: int,
+    start: int,
+    end: int,
+) -> bool:
     """True if the letter is the last thing in brackets: "(34F)"."""
     if character_at(text, end) not in (")", "]"):
         return False
@@ -109,14 +124,24 @@ def _may_be_person_before(text: str, end: int, *, shown: bool) -> bool:
     return shown or word_behind in _POSTER_BEHIND
 
 
-def _is_described(text: str, left: int, start: int, end: int) -> bool:
+def _is_described(
+    text: str,
+    left: int,
+    start: int,
+    end: int,
+) -> bool:
     """True if what surrounds an age and a letter describes a person: "Pt 34 F with …"."""
     if not _FORMS["spaced"].search(text, left, start):
         return False
     return _FORMS["described"].match(text, end) is not None
 
 
-def _of_patient(text: str, left: int, start: int, end: int) -> bool:
+def _of_patient(
+    text: str,
+    left: int,
+    start: int,
+    end: int,
+) -> bool:
     """Whether a letter describes the patient, or of somebody with their age: "Pt is a F", "F, 34"."""
     if not text[start].isupper():
         return False

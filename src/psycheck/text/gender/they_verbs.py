@@ -65,7 +65,12 @@ def _word_before(text: str, start: int) -> str:
     return straight(word.lower())
 
 
-def _put_in_commas(text: str, start: int, question: Match[str], words: Sequence[Word]) -> bool:
+def _put_in_commas(
+    text: str,
+    start: int,
+    question: Match[str],
+    words: Sequence[Word],
+) -> bool:
     """True if commas set the question off, so that the sentence goes on: "…, has she, and wants …"."""
     before = text[max(0, start - 16) : question.start(2)]
     follows_comma = before.rstrip().endswith(",")

@@ -53,7 +53,12 @@ def is_verb(words: Sequence[Word], joined: JoinedWord) -> bool:
     return True
 
 
-def _noun_has_its_own_verb(_: Sequence[Word], __: JoinedWord, word: str, following: str) -> bool | None:
+def _noun_has_its_own_verb(
+    _: Sequence[Word],
+    __: JoinedWord,
+    word: str,
+    following: str,
+) -> bool | None:
     """A plural that "he" describes or a plural verb follows: "and contracts he signs are"."""
     may_be_noun = word in NOUN_FORMS or word not in FINITE_FORMS
     # "says he" is a verb with its subject.
@@ -62,7 +67,12 @@ def _noun_has_its_own_verb(_: Sequence[Word], __: JoinedWord, word: str, followi
     return False if following in _VERBS_OF_NOUNS else None
 
 
-def _unlisted_word(_: Sequence[Word], joined: JoinedWord, word: str, following: str) -> bool | None:
+def _unlisted_word(
+    _: Sequence[Word],
+    joined: JoinedWord,
+    word: str,
+    following: str,
+) -> bool | None:
     """A word that no list of verbs has needs an object: "and zhuzhes the room"."""
     if word in FINITE_FORMS:
         return None
@@ -72,21 +82,36 @@ def _unlisted_word(_: Sequence[Word], joined: JoinedWord, word: str, following: 
     return follows_verb or following in _OBJECTS
 
 
-def _never_a_noun(_: Sequence[Word], joined: JoinedWord, word: str, __: str) -> bool | None:
+def _never_a_noun(
+    _: Sequence[Word],
+    joined: JoinedWord,
+    word: str,
+    __: str,
+) -> bool | None:
     """A form that is only a verb ("denies"), or that an adverb leads: "and often visits"."""
     if word not in NOUN_FORMS or joined.after_adverb:
         return True
     return None
 
 
-def _right_after_the_verb(_: Sequence[Word], joined: JoinedWord, __: str, following: str) -> bool | None:
+def _right_after_the_verb(
+    _: Sequence[Word],
+    joined: JoinedWord,
+    __: str,
+    following: str,
+) -> bool | None:
     """Two verbs side by side: "she works and studies"; but "and lots of"."""
     if not joined.parallel:
         return None
     return following != "of"
 
 
-def _complaint(words: Sequence[Word], joined: JoinedWord, word: str, following: str) -> bool | None:
+def _complaint(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    word: str,
+    following: str,
+) -> bool | None:
     """What a patient complains of is rather a noun: "has nausea and aches"; but "and aches badly"."""
     if word not in COMPLAINTS:
         return None
@@ -96,7 +121,12 @@ def _complaint(words: Sequence[Word], joined: JoinedWord, word: str, following: 
     return leads_on and not _ends_a_list(words, joined)
 
 
-def _at_the_end(words: Sequence[Word], joined: JoinedWord, _: str, following: str) -> bool | None:
+def _at_the_end(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    _: str,
+    following: str,
+) -> bool | None:
     """With nothing after it, a verb shows by the object before it: "hugs him and smiles"."""
     if following not in _PHRASE_ENDS:
         return None
@@ -110,12 +140,22 @@ def _at_the_end(words: Sequence[Word], joined: JoinedWord, _: str, following: st
     return any(word.text in LISTS["not_third"] for word in between)
 
 
-def _part_of_a_noun_phrase(_: Sequence[Word], __: JoinedWord, ___: str, following: str) -> bool | None:
+def _part_of_a_noun_phrase(
+    _: Sequence[Word],
+    __: JoinedWord,
+    ___: str,
+    following: str,
+) -> bool | None:
     """A plural with what describes it: "and pictures of", "and drinks that"."""
     return False if following in _NOT_AFTER_VERBS else None
 
 
-def _before_a_preposition(words: Sequence[Word], joined: JoinedWord, _: str, following: str) -> bool | None:
+def _before_a_preposition(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    _: str,
+    following: str,
+) -> bool | None:
     """Verbs and nouns both take prepositions: "and plans for", "and walks off"."""
     if following not in _AFTER_VERBS:
         return None

@@ -29,8 +29,20 @@ class GenderedWord(NamedTuple):
 _BESIDE: Final = {name: any_of(words.split()) for name, words in DATA["beside"].items()}
 _FORMS: Final = compiled(PATTERNS["nouns"], _BESIDE)
 _SEX: Final = {
-    "f": Entry(gender="female", kind="noun", partner="m", neutral="person", group="sex"),
-    "m": Entry(gender="male", kind="noun", partner="f", neutral="person", group="sex"),
+    "f": Entry(
+        gender="female",
+        kind="noun",
+        partner="m",
+        neutral="person",
+        group="sex",
+    ),
+    "m": Entry(
+        gender="male",
+        kind="noun",
+        partner="f",
+        neutral="person",
+        group="sex",
+    ),
 }
 _PRONOUN_KINDS: Final = ("subject", "reflexive", "decide", "pair")
 
@@ -71,7 +83,14 @@ def _sex_letter(text: str, start: int, end: int) -> GenderedWord:
     letters = text[start:end].lower()
     entry = _SEX[letters[-1]]
     entry = entry._replace(partner=letters[:-1] + entry.partner)
-    return GenderedWord(start=start, end=end, written=letters, word=letters, ending="", entry=entry)
+    return GenderedWord(
+        start=start,
+        end=end,
+        written=letters,
+        word=letters,
+        ending="",
+        entry=entry,
+    )
 
 
 def _gendered_word(match: re.Match[str], entries: dict[str, Entry]) -> GenderedWord | None:
@@ -128,7 +147,13 @@ def _tag_spans(text: str) -> Sequence[Span]:
     return spans
 
 
-def _owns(text: str, start: int, end: int, ending: str, partner: str) -> bool:
+def _owns(
+    text: str,
+    start: int,
+    end: int,
+    ending: str,
+    partner: str,
+) -> bool:
     """True if the possessive of a noun may be written otherwise for its partner: "ladies'", "gentlemen's"."""
     if not ending:
         return owns_by_mark(text, start, end)

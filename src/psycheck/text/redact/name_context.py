@@ -59,7 +59,12 @@ def is_person(text: str, match: re.Match[str]) -> bool:
     return joined or _is_person_by_place(text, match, before, marks)
 
 
-def _is_person_by_place(text: str, match: re.Match[str], before: str, marks: str) -> bool:
+def _is_person_by_place(
+    text: str,
+    match: re.Match[str],
+    before: str,
+    marks: str,
+) -> bool:
     """True if a surname follows the name, or a small word right before it leads to it."""
     if not before or marks not in ("", ","):
         return _two(text, match)
@@ -74,7 +79,12 @@ def _follows_small_word(text: str, end: int, before: str) -> bool:
     return before[0].islower() and before.lower() not in NAMES["not_after"]
 
 
-def _month_is_person(text: str, match: re.Match[str], word: str, marks: str) -> bool:
+def _month_is_person(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    marks: str,
+) -> bool:
     """True for "told May" and "when June calls", which "in May" and "last June" are not."""
     announces_person = word in NAMES["person_before"] and word not in NAMES["weak_before"]
     if announces_person and not marks:
@@ -116,7 +126,13 @@ def _ends_sentence(marks: str) -> bool:
     return last_mark in _SENTENCE_ENDS
 
 
-def _strange_after_word(text: str, match: re.Match[str], word: str, *, owns: bool) -> bool:
+def _strange_after_word(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    *,
+    owns: bool,
+) -> bool:
     """True if an unknown capitalised word right after another word is a name."""
     lowered = word.lower()
     if lowered == "the":
@@ -133,7 +149,13 @@ def _strange_after_word(text: str, match: re.Match[str], word: str, *, owns: boo
     return word[0].islower() or everyday(word)
 
 
-def _strange_after_comma(text: str, match: re.Match[str], word: str, *, owns: bool) -> bool:
+def _strange_after_comma(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    *,
+    owns: bool,
+) -> bool:
     """True if an unknown capitalised word that a comma parts from a word is a name."""
     lowered = word.lower()
     if lowered == "the":
@@ -156,7 +178,12 @@ def _is_apposed(text: str, end: int) -> bool:
     return NAME_FORMS["apposed"].match(text, name_end(text, end)) is not None
 
 
-def _thing(text: str, match: re.Match[str], word: str, marks: str) -> bool:
+def _thing(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    marks: str,
+) -> bool:
     """True if an unknown capitalised word names a thing, by its form and its context."""
     start, end = match.span()
     small_words = words_like(NAME_FORMS["small_word"], text)

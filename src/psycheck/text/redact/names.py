@@ -258,7 +258,13 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
         yield name
 
 
-def _name_or_place(text: str, match: re.Match[str], *, loud: bool, follows: bool) -> Found | None:
+def _name_or_place(
+    text: str,
+    match: re.Match[str],
+    *,
+    loud: bool,
+    follows: bool,
+) -> Found | None:
     """The name or place that begins with a capitalised word; None if there is none."""
     word = match[0]
     start, end = match.span()

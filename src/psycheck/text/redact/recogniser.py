@@ -64,7 +64,12 @@ def _presidio(pipeline: str) -> Recogniser:
     kinds = [kind for kind in analyzer.get_supported_entities("en") if kind in _KINDS]
 
     def recognise(text: str) -> Iterator[Found]:
-        entities = analyzer.analyze(text=text, language="en", entities=kinds, score_threshold=_SCORE)
+        entities = analyzer.analyze(
+            text=text,
+            language="en",
+            entities=kinds,
+            score_threshold=_SCORE,
+        )
         spans = [(entity.start, entity.end, entity.entity_type) for entity in entities]
         return _likely_spans(text, spans)
 
