@@ -64,7 +64,11 @@ def curve_findings(
     corpora: Sequence[Corpus],
 ) -> Iterator[Finding]:
     """The curve, the seam and the cost of a cascade on each annotated corpus; none for any other model."""
-    if not isinstance(model, Cascade) or not model.band[0] <= _THRESHOLD <= model.band[1]:
+    if not isinstance(model, Cascade):
+        return
+    low, high = model.band
+    # The curve widens a band around the threshold: one that lies beside it is not on the curve.
+    if not low <= _THRESHOLD <= high:
         return
     # The cascade's own scores rest on these, so the store has them.
     cheap = RememberedScores(view.store, model.cheap, model.cheap.labels)

@@ -303,11 +303,14 @@ def _rarer_class_p(
     """
     rarer = units.at(rarer_class(figures.gold(gold)))
     moves = units.sums(influence)
-    variance = float(np.sum(moves**2)) * units.count / max(units.count - 1, 1)
+    squares = float(np.sum(moves**2))
+    variance = squares * units.count / max(units.count - 1, 1)
     if not variance > 0:
         return 1.0
+
+    t = abs(change) / math.sqrt(variance)
     freedom = max(rarer.count - 1, 1)
-    return 2 * float(special.stdtr(freedom, -abs(change) / math.sqrt(variance)))
+    return 2 * float(special.stdtr(freedom, -t))
 
 
 def _where_apart(answers: Answered, first: int, second: int) -> Iterator[Finding]:

@@ -102,8 +102,8 @@ class Gate:
 
         bound = " and ".join(bounds)
         space = " " if bound.startswith("no") else ""
-        where = " and ".join(f"{key}={value}" for key, value in self.where.items())
-        condition = f" where {where}" if where else ""
+        conditions = [f"{key}={value}" for key, value in self.where.items()]
+        condition = f" where {' and '.join(conditions)}" if conditions else ""
         return f"{self.measure}{space}{bound}{condition}"
 
 
@@ -385,7 +385,8 @@ def _matching(gate: Gate, findings: Sequence[Finding]) -> list[Finding]:
     conditions = {key: value.casefold() for key, value in gate.where.items()}
 
     def fits(finding: Finding) -> bool:
-        return all(finding.where.get(key, "").casefold() == value for key, value in conditions.items())
+        where = {key: value.casefold() for key, value in finding.where.items()}
+        return conditions.items() <= where.items()
 
     matching = [finding for finding in of_measure if fits(finding)]
     if not matching:
@@ -467,6 +468,10 @@ def _margin(gate: Gate, finding: Finding) -> float:
 
 def _line(finding: Finding, baseline: Finding | None) -> str:
     """A figure with its interval, its n and its baseline, and what it describes."""
+    figure = f"{finding.measure} {plain(finding)}, n {count(finding.n)}"
     versus = f", baseline {plain(baseline)}" if baseline else ""
-    described_by = [f"{key} {value}" for key, value in finding.where.items() if key != "title" and value]
-    return f"{finding.measure} {plain(finding)}, n {count(finding.n)}{versus}: {', '.join(described_by)}"
+    described_by: list[str] = []
+    for key, value in finding.where.items():
+        if value and key != "title":
+            described_by.append(f"{key} {value}")
+    return f"{figure}{versus}: {', '.join(described_by)}"

@@ -147,7 +147,8 @@ def compare_with_unedited(
     for (k, change), p in zip(changes.items(), adjusted, strict=True):
         if p < ALPHA:
             flag = "harmed" if change.value < 0 else "helped"
-            compared[k] = replace(compared[k], flags=(*compared[k].flags, flag))
+            rate = compared[k]
+            compared[k] = replace(rate, flags=(*rate.flags, flag))
     return compared
 
 

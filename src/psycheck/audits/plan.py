@@ -218,14 +218,19 @@ def _corpus(
     check_keys(raw, (*_CORPUS_KEYS, *_COLUMNS), place)
     corpus = read_settings(CorpusPlan, _only(raw, _CORPUS_KEYS), place)
     named = _only({**shared, **raw}, _COLUMNS)
-    columns = read_settings(Columns, {_COLUMNS[key]: value for key, value in named.items()}, place)
-    path = corpus.path if corpus.path.startswith("demo:") else relative_to(home, corpus.path)
+    column_settings = {_COLUMNS[key]: value for key, value in named.items()}
+    columns = read_settings(Columns, column_settings, place)
+
+    path = corpus.path
+    if not path.startswith("demo:"):
+        path = relative_to(home, path)
     return replace(corpus, path=path, columns=columns)
 
 
 def _checked_gate(gate: Gate, home: Path, place: str) -> Gate:
     """One [[gate]]; its baseline run is relative to the plan."""
-    if gate.min is None and gate.max is None and gate.no_worse_than is None:
+    bounds = (gate.min, gate.max, gate.no_worse_than)
+    if all(bound is None for bound in bounds):
         raise BadInput(
             "the gate has no bound",
             code="gate.no-bound",

@@ -128,9 +128,14 @@ def suite_of_checks(checks: Sequence[Check | Mapping[str, Any]], name: str = INL
     """A suite of checks that were made in Python: objects, or the content of a [[check]] each."""
     entries = [check for check in checks if not isinstance(check, Check)]
     made = [check for check in checks if isinstance(check, Check)]
-    read = _suite_of({"name": name, "check": entries}, Path(name)).checks if entries else ()
+    read: tuple[Check, ...] = ()
+    if entries:
+        read = _suite_of({"name": name, "check": entries}, Path(name)).checks
 
-    marks = [f"{check!r}{[source_hash(edit) for edit in check.edits]}" for check in (*read, *made)]
+    marks = []
+    for check in (*read, *made):
+        hashes_of_edits = [source_hash(edit) for edit in check.edits]
+        marks.append(f"{check!r}{hashes_of_edits}")
     return Suite(
         name=name,
         title=name,
@@ -190,7 +195,8 @@ def _suite_file(name_or_path: str | Path) -> Path:
     if isinstance(name_or_path, str) and name_or_path in SUITES:
         registered = Path(str(SUITES.get(name_or_path)))
         return registered / f"{name_or_path}.toml" if registered.is_dir() else registered
-    if path.suffix != ".toml" and len(path.parts) == 1 and not path.exists():
+    looks_like_name = path.suffix != ".toml" and len(path.parts) == 1
+    if looks_like_name and not path.exists():
         raise BadInput(
             f"unknown suite '{name_or_path}'",
             code="suite.unknown",

@@ -61,9 +61,16 @@ class PsycheckError(Exception):
         self.key = key
 
     def __str__(self) -> str:
-        parts = {"where": self.where, "allowed": self.allowed, "do": self.do}
-        lines = [f"  {name}: {part}" for name, part in parts.items() if part]
-        return "\n".join([self.what, *lines])
+        parts = {
+            "where": self.where,
+            "allowed": self.allowed,
+            "do": self.do,
+        }
+        lines = [self.what]
+        for name, part in parts.items():
+            if part:
+                lines.append(f"  {name}: {part}")
+        return "\n".join(lines)
 
 
 class BadInput(PsycheckError):

@@ -129,7 +129,9 @@ class Results:
 
         failed_gates = [gate for gate in self.gates if not gate.holds]
         if self.gates:
-            lines.append(f"{len(self.gates) - len(failed_gates)} of {len(self.gates)} gates hold")
+            all_gates = len(self.gates)
+            holding = all_gates - len(failed_gates)
+            lines.append(f"{holding} of {all_gates} gates hold")
         lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed_gates]
 
         tested_checks = [check for check in self.findings.where(measure="pass_rate") if check.tested]

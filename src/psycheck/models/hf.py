@@ -166,14 +166,15 @@ class HfEncoder(Transformer):
             tokens: Any,
         ) -> Any:
             device = states.device
-            begins = torch.tensor([spans[i][0] for i in rows], device=device)[:, None]
-            ends = torch.tensor([spans[i][1] for i in rows], device=device)[:, None]
+            spans_of_rows = torch.tensor([spans[i] for i in rows], device=device)  # (rows, 2)
+            begins, ends = spans_of_rows[:, :, None].unbind(1)
 
             # A piece counts if it overlaps the span; special tokens have no characters.
             left, right = tokens["offset_mapping"].to(device).unbind(2)
             overlaps = (left < ends) & (right > begins) & (right > left)
             inside = overlaps.to(states.dtype)
-            return (states * inside[:, :, None]).sum(1) / inside.sum(1, keepdim=True)
+            sums = (states * inside[:, :, None]).sum(1)
+            return sums / inside.sum(1, keepdim=True)
 
         return self._pooled(texts, pool, return_offsets_mapping=True)
 
@@ -452,7 +453,8 @@ def _check_report(report: Mapping[str, Any], network: Any, *, where: str) -> Non
         return
     first_names = ", ".join(missing[:3])
     # Weights outside of the base model belong to the classification layer, which would be random.
-    if any(not key.startswith(f"{network.base_model_prefix}.") for key in missing):
+    prefix = f"{network.base_model_prefix}."
+    if not all(key.startswith(prefix) for key in missing):
         raise ModelFailure(
             f"the model has no trained classification layer ({first_names} missing)",
             code="model.no-trained-layer",

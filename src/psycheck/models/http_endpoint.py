@@ -79,7 +79,8 @@ class Endpoint:
     def _answers(self, texts: list[str], *, count: int) -> list[Any]:
         reply = self._reply(_placed(self.options.send or "texts", texts))
         answers = _at(reply, self.options.read, self.address)
-        if isinstance(answers, dict) and self.options.read is None and len(answers) == 1:
+        has_one_entry = isinstance(answers, dict) and len(answers) == 1
+        if has_one_entry and self.options.read is None:
             # {"predictions": […]}: the only entry can only be the answers.
             answers = next(iter(answers.values()))
         if not isinstance(answers, list) or len(answers) != count:
@@ -98,7 +99,8 @@ class Endpoint:
 
     def _reply(self, content: Any) -> Any:
         """The JSON that the server replies to a request."""
-        request = Request(self.address, json.dumps(content).encode(), self._headers(), method="POST")
+        body = json.dumps(content).encode()
+        request = Request(self.address, body, self._headers(), method="POST")
         try:
             with self.opener.open(request, timeout=self.options.timeout) as response:
                 return _read_json(response, self.address)
@@ -204,7 +206,10 @@ def _is_loopback(host: str) -> bool:
 
 
 def _check_key(options: EndpointOptions, address: str) -> None:
-    if options.key_env and not os.environ.get(options.key_env, "").strip():
+    if not options.key_env:
+        return
+    key = os.environ.get(options.key_env, "")
+    if not key.strip():
         raise BadInput(
             f"the environment variable {options.key_env} is not set",
             code="endpoint.no-key",

@@ -99,7 +99,8 @@ def scores_of_classifiers(
     columns = []
     for classifier, slope in zip(classifiers, slopes, strict=True):
         if slope is None:
-            columns.append(np.asarray(classifier.predict_proba(features), np.float64)[:, 1])
+            probabilities = np.asarray(classifier.predict_proba(features), np.float64)
+            columns.append(probabilities[:, 1])
         else:
             # A margin of 0 becomes 0.5: the score decides as the classifier does.
             margins = np.asarray(classifier.decision_function(features), np.float64)
@@ -153,8 +154,14 @@ def open_learned_encoder(spec: str, max_length: int, options: LearnerOptions | N
     if spec.startswith("vectors:"):
         return open_encoder(spec)
     chosen = options or LearnerOptions()
-    settings = {"max_length": max_length, "batch": chosen.batch, "device": chosen.device}
-    return open_encoder(spec, **{name: value for name, value in settings.items() if value is not None})
+    settings = {
+        "max_length": max_length,
+        "batch": chosen.batch,
+        "device": chosen.device,
+    }
+    # What is not set is left to the encoder.
+    set_values = {name: value for name, value in settings.items() if value is not None}
+    return open_encoder(spec, **set_values)
 
 
 def _check_unchanged(encoder: Encoder, fingerprint: str, *, where: str) -> None:

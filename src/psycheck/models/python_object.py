@@ -78,7 +78,8 @@ class PythonModel:
         """Score texts, (n, k) in [0, 1]."""
         if not texts:
             return np.empty((0, len(self.labels)))
-        return checked_scores(self.function(list(texts)), len(texts), self.labels, model=self.name)
+        scores = self.function(list(texts))
+        return checked_scores(scores, len(texts), self.labels, model=self.name)
 
     def read(self, texts: Sequence[Any], /) -> IntArray:
         """How many characters of each text are read, (n,): all of them unless the object has `read`."""
@@ -182,7 +183,8 @@ def _wrapped(thing: Any, options: PythonOptions, origin: _Origin) -> Model:
     name = options.name or _own_name(thing) or origin.name
     function = _scoring_function(thing, options, name)
     labels = _labels(thing, options, name)
-    if isinstance(function, ScoringFunction) and options.label is None and not hasattr(thing, "labels"):
+    names_no_labels = options.label is None and not hasattr(thing, "labels")
+    if names_no_labels and isinstance(function, ScoringFunction):
         labels = function.labels or labels
     identity = _identity(thing, origin)
     # A declared fingerprint is the user's promise; of a source, the labels decide the columns, too.
@@ -355,7 +357,8 @@ def _labels(thing: Any, options: PythonOptions, name: str) -> tuple[str, ...]:
         labels = renamed
 
     are_names = all(isinstance(label, str) and label for label in labels)
-    if not labels or len(set(labels)) != len(labels) or not are_names:
+    are_distinct = len(set(labels)) == len(labels)
+    if not labels or not are_distinct or not are_names:
         raise BadInput(
             f"the labels of model '{name}' are empty or repeated",
             code="model.labels-not-distinct",

@@ -57,7 +57,8 @@ def open_spacy(target: str, options: SpacyOptions) -> Model:
         allowed="a folder that nlp.to_disk wrote, or the name of an installed pipeline",
         do="open it with the version of spaCy that its meta.json names",
     ):
-        pipeline = spacy.load(Path(target).expanduser() if Path(target).expanduser().is_dir() else target)
+        folder = Path(target).expanduser()
+        pipeline = spacy.load(folder if folder.is_dir() else target)
 
     categorisers = [name for name in pipeline.pipe_names if name in _CATEGORISERS]
     if not categorisers:

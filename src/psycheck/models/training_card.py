@@ -57,6 +57,12 @@ def _thresholds(record: Mapping[str, Any], labels: Sequence[str]) -> tuple[float
     by_label = record.get(THRESHOLDS)
     if not isinstance(by_label, dict):
         return ()
-    thresholds = [by_label.get(label, math.nan) for label in labels]
-    usable = [value if isinstance(value, float) and 0 < value < 1 else math.nan for value in thresholds]
-    return () if all(map(math.isnan, usable)) else tuple(usable)
+
+    thresholds: list[float] = []
+    for label in labels:
+        threshold = by_label.get(label)
+        is_usable = isinstance(threshold, float) and 0 < threshold < 1
+        thresholds.append(threshold if is_usable else math.nan)
+    if all(map(math.isnan, thresholds)):
+        return ()
+    return tuple(thresholds)

@@ -252,12 +252,14 @@ class _Objective:
     def dev_figures(self, prediction: EvalPrediction) -> dict[str, float]:
         """The figures of the labels on dev, each with the prefix "dev_"."""
         labels = len(self.labels)
+        # The outputs of a second task come after those of the labels, and so do its targets.
         logits = np.asarray(prediction.predictions)[:, : self.outputs]
         log_yes, _ = log_chances(torch.from_numpy(logits).float(), labels)
         scores = log_yes.exp().numpy().astype(np.float64)
 
         marks = np.asarray(prediction.label_ids)[:, :labels]
-        targets = np.where(marks == MISSING, np.nan, marks).astype(np.float64)
+        with_gaps = np.where(marks == MISSING, np.nan, marks)
+        targets = with_gaps.astype(np.float64)
         measured = figures(targets, scores, self.labels)
         return {f"dev_{name}": value for name, value in measured.items()}
 

@@ -125,7 +125,8 @@ def _fit_label(
 
     weights = None
     if recipe.class_weights:
-        negative_weight, positive_weight = balancing_weights(marks[:, None].astype(np.float64))[:, 0]
+        targets_of_label = marks[:, None].astype(np.float64)
+        negative_weight, positive_weight = balancing_weights(targets_of_label)[:, 0]
         weights = np.where(marks, positive_weight, negative_weight)
 
     result = search(learner, annotated, marks, folds, seed=recipe.seed, weights=weights)

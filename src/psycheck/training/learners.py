@@ -146,7 +146,9 @@ def made_for(
 
 def rows_of(features: Features, is_chosen: BoolArray) -> Features:
     """Some rows of vectors, or some of the texts."""
-    return features[is_chosen] if isinstance(features, np.ndarray) else list(compress(features, is_chosen))
+    if isinstance(features, np.ndarray):
+        return features[is_chosen]
+    return list(compress(features, is_chosen))
 
 
 def cut_folds(

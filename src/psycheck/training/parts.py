@@ -235,4 +235,5 @@ def balancing_weights(targets: FloatArray) -> FloatArray:
     annotated = (~np.isnan(targets)).sum(axis=0)
     positive = np.nansum(targets, axis=0)
     negative = annotated - positive
-    return np.asarray([annotated / (2 * negative), annotated / (2 * positive)], dtype=np.float64)
+    weights = [annotated / (2 * negative), annotated / (2 * positive)]
+    return np.asarray(weights, dtype=np.float64)

@@ -137,6 +137,7 @@ def train_seeds(
 
     `progress(done, total)` is called after each step, with the steps of all seeds as the total.
     """
+    # A number of seeds begins with that of the recipe.
     numbers = range(recipe.seed, recipe.seed + seeds) if isinstance(seeds, int) else seeds
     if not len(numbers):
         raise BadInput("no seeds to train with", code="train.too-few-seeds", allowed="1 or more")
@@ -187,6 +188,7 @@ def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[f
 def _study_name(corpus: Data, recipe: Recipe, space: Space) -> str:
     """One study per recipe, data and space."""
     parts = parts_of(corpus, recipe)
+    # What is drawn differs from trial to trial of one study.
     fixed = {name: value for name, value in recipe.as_dict().items() if name not in DRAWN}
     content = f"{fixed} {space} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
     return blake2b(content.encode(), digest_size=16).hexdigest()

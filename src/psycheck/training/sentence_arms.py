@@ -58,7 +58,8 @@ def _checks_to_learn_from(
         return suite.checks
 
     below_mean = [finding for finding in plain.findings if "below_dir_mean" in finding.flags]
-    failed_ids = {rate.where["check"] for rate in below_mean if rate.where["suite"] == suite.name}
+    of_suite = [rate for rate in below_mean if rate.where["suite"] == suite.name]
+    failed_ids = {rate.where["check"] for rate in of_suite}
     return tuple(check for check in suite.checks if check.id in failed_ids)
 
 

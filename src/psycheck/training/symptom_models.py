@@ -157,7 +157,8 @@ def _numbered_diseases(corpus: Corpus) -> list[str | None]:
         disease_sets = {annotated for annotated in disease_sets if not all(annotated)}
 
     # Sorted: the numbers, which name folders, do not depend on the order of the sentences.
-    numbers = {annotated: str(number) for number, annotated in enumerate(sorted(disease_sets), start=1)}
+    in_order = enumerate(sorted(disease_sets), start=1)
+    numbers = {annotated: str(number) for number, annotated in in_order}
     return [numbers.get(annotated) for annotated in annotated_sets]
 
 
@@ -288,7 +289,8 @@ def _refuse_unlearnable(learned: Corpus, symptoms: Sequence[str]) -> None:
     """Name all symptoms at once that have no annotated sentence, or only one class."""
     positive, negative = classes(learned.targets(symptoms))
     for side, missing in ((positive, "annotated 1"), (negative, "annotated 0")):
-        lacking = [symptom for number, symptom in enumerate(symptoms) if not side[:, number].any()]
+        has_sentence = side.any(axis=0)
+        lacking = [symptom for symptom, has in zip(symptoms, has_sentence, strict=True) if not has]
         if lacking:
             raise BadInput(
                 f"train of corpus '{learned.name}' has no sentence {missing} for {', '.join(lacking)}",
