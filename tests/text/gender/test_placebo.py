@@ -75,7 +75,12 @@ def test_choices_grow_with_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> No
     for length in (250_000, 1_000_000):
         considered = sizes.setdefault(length, [])
 
-        def counted(nearest: Sequence[object], wordings: Any, considered: Any = considered, **size: int) -> Any:
+        def counted(
+            nearest: Sequence[object],
+            wordings: Any,
+            considered: list[int] = considered,
+            **size: int,
+        ) -> Any:
             considered.append(len(nearest))
             return fitting(nearest, wordings, **size)
 
