@@ -124,30 +124,34 @@ def _explained(
         f"Score {decimal(row['score'], 2)}{without}; the model decides {decides} {row['label']} "
         f"(threshold {decimal(row['threshold'], 2)}): {row['agreement']}."
     )
-    cells = [
-        (
-            post["post"],
-            post["time"],
-            f"{post['effect']:+.3f}",
-            listed([links.symptoms[name] for name in post["symptoms"]]) or "none",
-        )
-        for post in carrying
-    ]
     return Explained(
         title=f"{showable_id(row['author'])}, {row['label']}",
         sentence=sentence,
         evidence=_evidence(row, links),
         bars=tuple(_bars(posts, links)),
-        carriers=table_of("carrying_posts", cells),
+        carriers=_carriers(carrying, links),
     )
+
+
+def _carriers(carrying: Sequence[Row], links: Links) -> Table:
+    """The posts that carry the score, with the model's attention where it has one."""
+    has_attention = any(post["attention"] is not None for post in carrying)
+    rows = []
+    for post in carrying:
+        symptoms = listed([links.symptoms[name] for name in post["symptoms"]]) or "none"
+        cells = [post["post"], post["time"], f"{post['effect']:+.3f}"]
+        if has_attention:
+            cells.append(decimal(post["attention"], 2))
+        rows.append((*cells, symptoms))
+    return table_of("attended_posts" if has_attention else "carrying_posts", rows)
 
 
 def _evidence(row: Row, links: Links) -> str:
     """The symptoms of the condition that are named and those that are not, and the criteria."""
     found = [links.symptoms[name] for name in row["found_symptoms"]]
-    missing = row["typical"] - row["found"]
-    words = f"Named in any post: {listed(found) or 'none'} ({row['found']} of {row['typical']} symptoms; "
-    words += f"{missing} not)."
+    missing = [links.symptoms[name] for name in row["missing_symptoms"]]
+    words = f"Named in any post: {listed(found) or 'none'} ({row['found']} of {row['typical']} symptoms)."
+    words += f" Not named: {listed(missing) or 'none'}."
     if row["criteria"] is not None:
         met = "would be met" if row["criteria_met"] else "would not be met"
         words += (
