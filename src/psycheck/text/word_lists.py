@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,17 +21,31 @@ def word_sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
     return {name: frozenset(words.split()) for name, words in table.items()}
 
 
-def patterns(table: Mapping[str, str], **parts: str) -> dict[str, re.Pattern[str]]:
+class CompiledOnUse(dict[str, re.Pattern[str]]):
+    """Patterns by name, each compiled when it is first searched with.
+
+    Most runs need a few of them, and compiling all would take longer than many a run.
+    """
+
+    def __init__(self, written: Mapping[str, Callable[[], str]]) -> None:
+        super().__init__()
+        self._written = written
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        pattern = re.compile(self._written[name]())
+        self[name] = pattern
+        return pattern
+
+
+def patterns(table: Mapping[str, str], **parts: str) -> CompiledOnUse:
     """The patterns of a table without line breaks; {name} in one is another of them, or a part."""
     replacements = {**table, **parts}
-    compiled = {}
-    for name, pattern in table.items():
-        complete = pattern
-        # In the order of the table: what a part names itself must stand below it.
-        for part, written_out in replacements.items():
-            complete = complete.replace(f"{{{part}}}", written_out)
 
+    def written_out(pattern: str) -> str:
+        # In the order of the table: what a part names itself must stand below it.
+        for part, replacement in replacements.items():
+            pattern = pattern.replace(f"{{{part}}}", replacement)
         # Long patterns are broken over several lines in the file for reading.
-        on_one_line = complete.replace("\n", "")
-        compiled[name] = re.compile(on_one_line)
-    return compiled
+        return pattern.replace("\n", "")
+
+    return CompiledOnUse({name: partial(written_out, pattern) for name, pattern in table.items()})

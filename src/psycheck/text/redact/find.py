@@ -6,6 +6,7 @@ know who is meant. docs/reference/cleaning.md says what they miss.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from psycheck.text.redact.lists import BLOT, PATTERNS, Found, Kind, filled_in, words_of
@@ -109,14 +110,18 @@ def _search(
     any_case: bool = False,
 ) -> Search:
     """The search that an entry of patterns.toml describes; `needs` are signs without which it is not made."""
-    compiled = re.compile(filled_in(pattern), re.I if any_case else 0)
     signs = _signs(needs)
+
+    @cache
+    def form() -> re.Pattern[str]:
+        # Only now: many who import this room never search.
+        return re.compile(filled_in(pattern), re.I if any_case else 0)
 
     def search(text: str) -> Iterator[Found]:
         # A glance for a sign spares most texts the slower pattern.
         if not _has_sign(text, signs):
             return
-        for match in compiled.finditer(text):
+        for match in form().finditer(text):
             number = match.lastindex or 0 if group == "last" else group
             start, end = match.span(number)
             yield Found(start, end, kind)

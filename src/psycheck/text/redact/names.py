@@ -40,19 +40,6 @@ from psycheck.text.redact.name_context import (
 )
 
 _SURE_LOWER: Final = frozenset(name.lower() for name in SURE if len(name) > 2)
-
-
-def _clear_names() -> frozenset[str]:
-    """The names that are known in lower case, without a hint around them: long, and not also words."""
-    names = set()
-    for name in _SURE_LOWER - NAMES["no_name_lower"]:
-        is_plain = len(name) > 3 and "-" not in name
-        if is_plain and not everyday(name):
-            names.add(name)
-    return frozenset(names)
-
-
-_CLEAR_LOWER: Final = _clear_names()
 _PARTICLES: Final = NAMES["particles"]
 _ANY_NAME_AFTER: Final = ("role", "vocative", "vocative_end")
 _ANNOUNCING: Final = PERSON_BEFORE | NAMES["announcing"] | NAMES["roles"]
@@ -168,11 +155,18 @@ def _rare(word: str) -> bool:
     return may_be_name(capitalised) and capitalised not in BOTH
 
 
+def _is_clear(word: str) -> bool:
+    """Whether a word in lower case is a name without a hint around it: long, and not also a word."""
+    if word not in _SURE_LOWER or word in NAMES["no_name_lower"]:
+        return False
+    return len(word) > 3 and "-" not in word and not everyday(word)
+
+
 def _lower_case(text: str) -> Iterator[Found]:
     """First names that are hardly ever another word, written small."""
     for match in NAME_FORMS["lower_word"].finditer(text):
         word = match[0]
-        is_name = word in _CLEAR_LOWER
+        is_name = _is_clear(word)
         if not is_name and word in _SURE_LOWER:
             # What shows it: a deed, or the same word with a capital elsewhere in the text.
             capitalised_words = words_like(FORMS["capital"], text)
@@ -334,7 +328,7 @@ def _hashtags(text: str) -> Iterator[Found]:
 
 def _holds_name(tag: str) -> bool:
     """True if a part of a hashtag is a name, or unknown after a head: "RIPKevin", "JusticeForLoek"."""
-    if tag in _CLEAR_LOWER:
+    if _is_clear(tag):
         return True
     parts = NAME_FORMS["tag_parts"].findall(tag)
     if any(part in SURE or part in SURNAMES for part in parts):
