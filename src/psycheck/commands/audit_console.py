@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from psycheck.commands.colours import say
 from psycheck.commands.console import print_notes, span
 from psycheck.core.errors import counted
 from psycheck.core.finding import SCHEMA_VERSION
@@ -56,12 +57,12 @@ def print_audit(run: "Run", folder: Path, *, as_json: bool, quiet: bool) -> None
 
     if not quiet:
         for line in _verdict_lines(run):
-            typer.echo(line)
+            say(line)
     for gate in run.gates:
         if not (quiet and gate.holds):
             _print_gate(gate, folder)
     if not quiet:
-        typer.echo(f"report: {folder / 'report.html'}")
+        say(f"report: {folder / 'report.html'}")
 
 
 def _is_urgent(note: str) -> bool:
@@ -138,7 +139,7 @@ def _headline_lines(run: "Run") -> Iterator[str]:
 
 def _print_gate(gate: "GateResult", folder: Path) -> None:
     state = "holds" if gate.holds else "FAILS"
-    typer.echo(f"gate {state}: {gate.gate} ({gate.reason})")
+    say(f"gate {state}: {gate.gate} ({gate.reason})")
     for line in gate.lines[:_MOST_FIGURES]:
         typer.echo(f"  {line}")
     further_figures = len(gate.lines) - _MOST_FIGURES

@@ -60,8 +60,8 @@ class Results:
 
     def failures(
         self,
-        *,
         check: str | Sequence[str] | None = None,
+        *,
         model: str | None = None,
         corpus: str | None = None,
         texts: bool = False,
@@ -89,9 +89,13 @@ class Results:
         failed = failed.sort(change, descending=True, maintain_order=True)
         return self._reader().with_texts(self._run(), failed) if texts else failed
 
-    def passes(self, gate: str) -> "GateResult":
-        """Whether a gate such as "f1>=0.8" holds: false if not, with the gate and the value as its text."""
-        return self._reader().gate(self._run(), gate)
+    def passes(self, gate: str, *more: str) -> "GateResult":
+        """Whether a gate such as "f1>=0.8" holds: false if not, with the gate and the value as its text.
+
+        Of several gates the first that fails counts.
+        """
+        results = [self._reader().gate(self._run(), each) for each in (gate, *more)]
+        return next((result for result in results if not result.holds), results[0])
 
     def to_latex(self) -> str:
         """The main tables for a paper (booktabs): performance, and the pass rate of each check."""

@@ -1,7 +1,7 @@
 """Open a corpus: a path, demo:NAME, NAME:PATH of a known one, an entry of a plan, or data in memory."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -37,7 +37,7 @@ class CorpusPlan:
 
 
 class TableLike(Protocol):
-    """A pandas DataFrame, or a Hugging Face Dataset or DatasetDict."""
+    """A pandas DataFrame, a table of Arrow, or a Hugging Face Dataset or DatasetDict."""
 
     def __len__(self) -> int: ...
 
@@ -55,6 +55,7 @@ CorpusLike = (
     | pl.LazyFrame
     | Sequence[str]
     | Rows
+    | Iterator[Mapping[str, Any]]
     | ColumnsInMemory
     | TableLike
 )

@@ -37,7 +37,8 @@ def estimator_of(thing: Any) -> Any | None:
     is_bound = getattr(thing, "__name__", "") == "predict_proba" and hasattr(owner, "predict_proba")
     if is_bound:
         return owner
-    is_fitted_model = hasattr(thing, "predict_proba") or "sklearn.ClassifierMixin" in library_classes(thing)
+    # A pipeline that ends in an SVM has no probabilities: it is an estimator all the same.
+    is_fitted_model = hasattr(thing, "predict_proba") or "sklearn.BaseEstimator" in library_classes(thing)
     return thing if is_fitted_model and not isinstance(thing, type) else None
 
 

@@ -47,6 +47,9 @@ def returned_scores(answers: Any, positive: str | None = None) -> Returned:
     if isinstance(answers, Mapping):
         columns = [np.asarray(column, np.float64) for column in answers.values()]
         return Returned(np.stack(columns, axis=1), tuple(map(str, answers)))
+    # Names, as the `predict` of scikit-learn returns them.
+    if isinstance(answers, np.ndarray) and answers.dtype.kind in "UO":
+        answers = answers.tolist()
     if isinstance(answers, list | tuple) and answers:
         return _of_list(answers, positive)
     return Returned(answers)

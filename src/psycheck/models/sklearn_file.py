@@ -204,7 +204,8 @@ def _width(pipeline: Any, *, where: str) -> int:
             code="model.no-probabilities",
             where=where,
             allowed="a pipeline with predict_proba",
-            do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again",
+            do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again, or pass "
+            "its bound method `predict`, for decisions of 0 and 1",
         )
     with explained(
         "the pipeline cannot score a raw text",
