@@ -212,17 +212,17 @@ def _at(
         "cascade_f1",
         point.f1,
         point.n,
-        f1_interval(hits, wrong, decided.clusters),
-        where,
-        counts,
+        interval=f1_interval(hits, wrong, decided.clusters),
+        where=where,
+        counts=counts,
     )
     yield measured(
         "cascade_accuracy",
         point.accuracy,
         point.n,
-        ratio_interval(right, is_usable, decided.clusters),
-        where,
-        counts,
+        interval=ratio_interval(right, is_usable, decided.clusters),
+        where=where,
+        counts=counts,
     )
 
 
@@ -237,7 +237,7 @@ def _seam(decided: _Decided, where: Mapping[str, str]) -> Finding:
     n = int(is_near.sum())
     share = float(changes.sum() / n) if n else np.nan
     interval = ratio_interval(changes, is_near, decided.clusters) if n else None
-    return measured("seam_changes", share, n, interval, where)
+    return measured("seam_changes", share, n, interval=interval, where=where)
 
 
 def _costs(prices: Prices, decided: _Decided, where: Mapping[str, str]) -> Iterator[Finding]:
@@ -267,9 +267,9 @@ def _costs(prices: Prices, decided: _Decided, where: Mapping[str, str]) -> Itera
             "cost_per_text",
             float(known_costs.mean()) if len(known_costs) else np.nan,
             len(known_costs),
-            mean_interval(known_costs, clusters, low=0.0),
-            {**where, "decided_by": name},
-            counts,
+            interval=mean_interval(known_costs, clusters, low=0.0),
+            where={**where, "decided_by": name},
+            counts=counts,
         )
 
 

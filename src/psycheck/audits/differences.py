@@ -137,9 +137,9 @@ def _figures(answers: Answered, model: int) -> Iterator[Finding]:
             name,
             figure.value,
             out_of.get(name, confusion.n),
-            intervals.get(name, UNKNOWN),
-            where,
-            counts,
+            interval=intervals.get(name, UNKNOWN),
+            where=where,
+            counts=counts,
             flags=figure.flags,
         )
 
@@ -200,9 +200,9 @@ def _pair_agreement(answers: Answered, first: int, second: int) -> Iterator[Find
         "kappa",
         kappa,
         n,
-        kappa_interval(*decisions, units),
-        where,
-        counts,
+        interval=kappa_interval(*decisions, units),
+        where=where,
+        counts=counts,
         flags=("one_prediction",) if is_undefined else (),
     )
 
@@ -234,13 +234,20 @@ def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding
         "accuracy_difference",
         accuracy.value,
         n,
-        accuracy.interval,
-        where,
-        counts,
-        answers.examples(judged & is_apart),
+        interval=accuracy.interval,
+        where=where,
+        counts=counts,
+        examples=answers.examples(judged & is_apart),
     )
     where_p = {**where, "figure": "accuracy"}
-    yield measured("difference_p", accuracy.p, n, None, where_p, counts)
+    yield measured(
+        "difference_p",
+        accuracy.p,
+        n,
+        interval=None,
+        where=where_p,
+        counts=counts,
+    )
 
     # Both figures on the same texts, those that both models answered.
     gold = answers.gold[judged]
@@ -286,9 +293,19 @@ def _figure_difference(
         by_signs = paired_p(change / n + influence, units)
         p = max(by_signs, _rarer_class_p(change, influence, gold, units))
 
-    yield measured(f"{name}_difference", change, n, interval, where, counts, flags=flags)
+    yield measured(
+        f"{name}_difference", change, n, interval=interval, where=where, counts=counts, flags=flags
+    )
     where_p = {**where, "figure": name}
-    yield measured("difference_p", p, n, None, where_p, counts, flags=flags)
+    yield measured(
+        "difference_p",
+        p,
+        n,
+        interval=None,
+        where=where_p,
+        counts=counts,
+        flags=flags,
+    )
 
 
 def _rarer_class_p(

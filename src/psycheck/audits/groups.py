@@ -333,7 +333,9 @@ def miss_ratio(
     if not math.isnan(ratio.value):
         favoured = "_".join(ratio.favoured.split()) or "neither"
         flags = (f"favours_{favoured}",)
-    return measured("fnr_ratio", ratio.value, ratio.n, ratio.interval, where, counts, (), flags)
+    return measured(
+        "fnr_ratio", ratio.value, ratio.n, interval=ratio.interval, where=where, counts=counts, flags=flags
+    )
 
 
 def difference(
@@ -349,10 +351,31 @@ def difference(
     all_counts = {"texts": texts, "texts_versus": texts_versus, **(counts or {})}
     # Both wordings of a pair are one text.
     n = texts if where["unit"] == "pairs" else texts + texts_versus
-    value = measured(measure, rates.value, n, rates.interval, where, all_counts)
+    value = measured(
+        measure,
+        rates.value,
+        n,
+        interval=rates.interval,
+        where=where,
+        counts=all_counts,
+    )
     yield value
-    yield Finding(f"{measure}_p", rates.p, n, None, where, all_counts, flags=value.flags)
-    yield measured(f"{measure}{AMONG}", rates.value, n, gap, where, all_counts)
+    yield Finding(
+        f"{measure}_p",
+        rates.p,
+        n,
+        where=where,
+        counts=all_counts,
+        flags=value.flags,
+    )
+    yield measured(
+        f"{measure}{AMONG}",
+        rates.value,
+        n,
+        interval=gap,
+        where=where,
+        counts=all_counts,
+    )
 
 
 def _not_given(value: str, *, are_ages: bool) -> bool:
