@@ -183,6 +183,7 @@ def _pair_agreement(answers: Answered, first: int, second: int) -> Iterator[Find
     where = answers.where(first, second)
     counts = {"same": int(same.sum()), "units": units.count}
 
+    # The examples are the texts on which the two part: these are worth reading.
     yield measured_rate(
         "agreement",
         Rate(counts["same"], n),
@@ -239,6 +240,7 @@ def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding
         counts=counts,
         examples=answers.examples(judged & is_apart),
     )
+    # Tests of all figures are one measure: which figure is tested stands in `where`.
     where_p = {**where, "figure": "accuracy"}
     yield measured(
         "difference_p",
@@ -275,6 +277,7 @@ def _figure_difference(
 ) -> Iterator[Finding]:
     """The difference of a figure of two models and its test; `values`, (n, 2), are what it is made of."""
     n = len(gold)
+    # Decisions are 0 or 1, and 0.5 parts them; the AUC of scores knows no threshold.
     first_figures = figure_influences(gold, values[:, 0], 0.5)
     second_figures = figure_influences(gold, values[:, 1], 0.5)
     first_value, first_influence = first_figures[name]
@@ -291,6 +294,7 @@ def _figure_difference(
         interval = change_interval(second_value, first_value, influence, units)
         # What each text contributes to the change, so that the sum is the change.
         by_signs = paired_p(change / n + influence, units)
+        # The more careful of two tests, since the first alarms too often where a class is rare.
         p = max(by_signs, _rarer_class_p(change, influence, gold, units))
 
     yield measured(

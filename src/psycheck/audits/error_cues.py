@@ -44,6 +44,7 @@ def outcome_lengths(answers: Answered, characters: FloatArray) -> Iterator[Findi
     for first, second in answers.pairs:
         where = answers.where(first, second)
         outcomes = dict(outcome_names(answers, first, second))
+        # All texts that both models answered, whoever is right.
         outcomes["all"] = np.logical_or.reduce(list(outcomes.values()))
         for gold, value in _GOLD.items():
             is_of_gold = answers.gold == value

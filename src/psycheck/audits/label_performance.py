@@ -109,6 +109,7 @@ def _figures(
         answers.clusters,
         decided=answers.decided,
     )
+    # Recall can only suffer from what is missed, and precision from false alarms.
     missed, false_alarms = _mistakes(answers)
     all_mistakes = missed + false_alarms
     mistakes = {
@@ -307,6 +308,7 @@ def f1_bounds(
     yes = measure.gold(targets)
     unanswered = np.isnan(decided)
     for name, right in (("f1_worst", False), ("f1_best", True)):
+        # At worst each unanswered text is decided against its annotation, at best as annotated.
         filled = np.where(unanswered, yes == right, decided)
         confusion = measure.confusion(targets, filled)
         f1 = measure.f1(confusion)
