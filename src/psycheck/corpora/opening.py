@@ -102,8 +102,7 @@ def _is_a_corpus(source: object) -> bool:
         return True
     if hasattr(source, "columns") or hasattr(source, "column_names"):
         return True
-    holds_rows = isinstance(source, list) and bool(source)
-    return holds_rows and isinstance(source[0], Mapping)
+    return isinstance(source, list) and bool(source) and isinstance(source[0], Mapping)
 
 
 def _listed(sources: Any) -> list[Any]:
