@@ -117,6 +117,7 @@ def parse_gate(text: str) -> Gate:
             key="gates",
             allowed=_ALLOWED,
         )
+    # "70%" is 0.7, as measures are shares.
     number = match["bound"]
     bound = float(number.rstrip("%"))
     if number.endswith("%"):
@@ -156,6 +157,7 @@ def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags
     """
     entries = [measure_of(measure) if isinstance(measure, str) else measure for measure in measures]
     measure_by_name = {measure.name: measure for measure in entries}
+    # Nobody measures `unanswered`: gates make it of the counts of these figures.
     if measure_by_name.keys() & _SHARES:
         measure_by_name["unanswered"] = measure_of("unanswered")
 
@@ -306,6 +308,7 @@ def _judge(
             answers,
         )
 
+    # The figure that would fail first is the one to show.
     nearest_to_bound = margins.index(min(margins))
     line = _line(matching[nearest_to_bound], None)
     n = len(matching)
@@ -389,6 +392,7 @@ def _matching(gate: Gate, findings: Sequence[Finding]) -> list[Finding]:
         return conditions.items() <= where.items()
 
     matching = [finding for finding in of_measure if fits(finding)]
+    # Nothing fits: either no figure has these values, or a key is misspelt, which is an error.
     if not matching:
         _refuse_unknown_keys(gate, {key for finding in of_measure for key in finding.where})
     return matching

@@ -362,8 +362,8 @@ def _edit_shift(
         "history_shift",
         _mean(shifts),
         len(shifts),
-        mean_interval(shifts, clusters.at(judged)),
-        _where_of_edit(where, edit),
+        interval=mean_interval(shifts, clusters.at(judged)),
+        where=_where_of_edit(where, edit),
     )
 
 
@@ -400,6 +400,6 @@ def _evidence_effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str
         "evidence_effect",
         _mean(effects),
         len(effects),
-        mean_interval(effects, units),
-        where,
+        interval=mean_interval(effects, units),
+        where=where,
     )

@@ -80,7 +80,14 @@ def rate_among_checks(
         clusters.at(cases.rows),
         among=max(checks, 1) * part,
     )
-    return measured(AMONG, rate.value, rate.n, interval, rate.where, {"checks": checks})
+    return measured(
+        AMONG,
+        rate.value,
+        rate.n,
+        interval=interval,
+        where=rate.where,
+        counts={"checks": checks},
+    )
 
 
 def sentence_rates(

@@ -106,6 +106,7 @@ def read_plan(path: str | Path) -> Plan:
     path = Path(path)
     home = path.parent
     raw = read_toml(path, "plan")
+    # Before anything is read: each reader below takes its own keys and overlooks the others.
     check_keys(raw, (*_FILE_KEYS, *_SETTING_KEYS, *_COLUMNS), str(path))
     file = read_settings(_File, _only(raw, _FILE_KEYS), str(path))
     settings = settings_of(_only(raw, _SETTING_KEYS), str(path))

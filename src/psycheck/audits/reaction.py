@@ -194,4 +194,11 @@ def reaction_finding(
     }
     expected = "up" if way == UP else "down"
     where = {**rate.where, "expected": expected}
-    return measured(REACTION, value, n, interval, where, counts)
+    return measured(
+        REACTION,
+        value,
+        n,
+        interval=interval,
+        where=where,
+        counts=counts,
+    )

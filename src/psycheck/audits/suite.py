@@ -172,6 +172,7 @@ def _suite_of(raw: Mapping[str, Any], path: Path) -> Suite:
             )
         checks[entry.id] = _check(entry, file.label, place)
 
+    # The content that was read, so that comments and layout do not change the fingerprint.
     content = json.dumps(
         [name, file.label, raw["check"]],
         sort_keys=True,
@@ -193,6 +194,7 @@ def _suite_file(name_or_path: str | Path) -> Path:
     """The TOML file of a suite: a registered name, or a path."""
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in SUITES:
+        # A package registers one file, or the folder with all its suites.
         registered = Path(str(SUITES.get(name_or_path)))
         return registered / f"{name_or_path}.toml" if registered.is_dir() else registered
     looks_like_name = path.suffix != ".toml" and len(path.parts) == 1
@@ -271,6 +273,7 @@ def _check(entry: _Entry, default_label: str, place: str) -> Check:
             do="set it here or at the top of the suite",
             code="suite.no-label",
         )
+    # An INV check can expect the same label alone, and so on: the kind says how a check is read.
     expect = _expectation(entry.expect, place)
     if expect.kind not in FITS[entry.kind]:
         raise wrong(
@@ -320,6 +323,7 @@ def _expectation(raw: object, place: str) -> Expectation:
             allowed='"same_label", { label = 0 }, { not_down = 0.1 }, { not_up = 0.1 } or { steady = 0.1 }',
             code="suite.unknown-expectation",
         )
+    # The key of the table is what is expected, its value the label or the tolerance.
     read_settings(_Expect, raw, place, "expect")
     ((kind, value),) = raw.items()
     if kind == "label":
@@ -396,6 +400,7 @@ def _refuse_wrong_words(words: Mapping[str, str], place: str) -> None:
         )
     for word, replacement in words.items():
         key = f"edit.replace.{word}"
+        # Whole words are replaced, and only letters and digits show where one begins and ends.
         if not (word[:1].isalnum() and word[-1:].isalnum()):
             raise wrong(
                 f"'{word}' is not a word",
@@ -404,8 +409,10 @@ def _refuse_wrong_words(words: Mapping[str, str], place: str) -> None:
                 allowed="a letter or digit at both ends",
                 code="suite.not-a-word",
             )
+        # The replacement takes the case of the word, so that case alone is no difference.
         if word.lower() == replacement.lower():
             raise wrong("the replacement changes nothing", place, key, code="suite.same-word")
+    # Words are looked up in lower case: one of two spellings would never be used.
     if len({word.lower() for word in words}) < len(words):
         raise wrong(
             "duplicate word",

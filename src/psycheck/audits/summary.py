@@ -109,11 +109,20 @@ def _mean_and_sd(
     where = {key: rates[0].where[key] for key in place_keys} | group
     n = int(tested.sum())
     counts = {"checks": len(rates), "units": units.count}
-    findings = [measured("pass_rate_mean", mean, n, interval, where, counts)]
+    findings = [
+        measured(
+            "pass_rate_mean",
+            mean,
+            n,
+            interval=interval,
+            where=where,
+            counts=counts,
+        )
+    ]
     if len(rates) > 1:
         # Chance alone parts the rates of equally hard checks: no interval of their spread was found to cover.
         sd = float(shares.std(ddof=1))
-        findings.append(Finding("pass_rate_sd", sd, n, None, where, counts))
+        findings.append(Finding("pass_rate_sd", sd, n, where=where, counts=counts))
     return findings
 
 
@@ -160,10 +169,19 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
     pooled_mean = float(values.mean())
     down, up = _pooled_distances(means, checks=len(rates))
     interval = (pooled_mean - down, pooled_mean + up)
-    findings = [measured("pass_rate_mean", pooled_mean, n, interval, where, counts)]
+    findings = [
+        measured(
+            "pass_rate_mean",
+            pooled_mean,
+            n,
+            interval=interval,
+            where=where,
+            counts=counts,
+        )
+    ]
     if len(values) > 1:
         sd = float(values.std(ddof=1))
-        findings.append(Finding("pass_rate_sd", sd, n, None, where, counts))
+        findings.append(Finding("pass_rate_sd", sd, n, where=where, counts=counts))
     return findings
 
 
@@ -267,11 +285,26 @@ def _correlated(
     interval = None if math.isnan(correlation.interval[0]) else correlation.interval
     is_defined = not math.isnan(correlation.r)
     flags = _flags(n, is_defined=is_defined)
-    yield Finding("pearson_r", correlation.r, n, interval, where, counts, flags=flags)
+    yield Finding(
+        "pearson_r",
+        correlation.r,
+        n,
+        interval=interval,
+        where=where,
+        counts=counts,
+        flags=flags,
+    )
 
     # The p-value of the paper, which takes the pairs as independent.
     published_p = pearson(pass_rates, accuracies).p
-    yield Finding("pearson_p", published_p, n, None, where, counts, flags=flags)
+    yield Finding(
+        "pearson_p",
+        published_p,
+        n,
+        where=where,
+        counts=counts,
+        flags=flags,
+    )
 
     for test in ("paired", "unpaired"):
         p = math.nan
@@ -283,9 +316,8 @@ def _correlated(
             "t_p",
             p,
             n,
-            None,
-            where_of_test,
-            counts,
+            where=where_of_test,
+            counts=counts,
             flags=_flags(n, is_defined=is_defined),
         )
 

@@ -80,11 +80,13 @@ class Results:
         if corpus is not None:
             chosen["corpus"] = [corpus]
 
+        # Names as text: categories of two tables cannot be compared.
         named = pl.col(pl.Categorical).cast(pl.String)
         failed = cases.with_columns(named).filter(pl.col("outcome") == "failed").drop("outcome")
         for column, names in chosen.items():
             _refuse_unknown(column, names, cases[column].cast(pl.String).unique().to_list())
             failed = failed.filter(pl.col(column).is_in(names))
+        # NaN would rank above every change.
         change = (pl.col("after") - pl.col("before")).abs().fill_nan(0.0)
         failed = failed.sort(change, descending=True, maintain_order=True)
         return self._reader().with_texts(self._run(), failed) if texts else failed

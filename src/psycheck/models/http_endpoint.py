@@ -73,6 +73,7 @@ class Endpoint:
         """The answer about each text, (n,), in any form that a function may return."""
         if not self.options.single:
             return self._answers(list(texts), count=len(texts))
+        # One text per request is slow one after the other: several are under way at a time.
         with ThreadPoolExecutor(self.options.at_once) as threads:
             return list(threads.map(self._answer, texts))
 
@@ -229,6 +230,7 @@ def _at(content: Any, path: str | None, address: str) -> Any:
     """What stands at a path of keys and indices."""
     for key in path.split(".") if path else ():
         try:
+            # "outputs.0" is the first entry of a list.
             content = content[int(key)] if isinstance(content, list) else content[key]
         except (LookupError, TypeError, ValueError):
             keys = ", ".join(sorted(content)) if isinstance(content, dict) else type(content).__name__
@@ -243,6 +245,7 @@ def _at(content: Any, path: str | None, address: str) -> Any:
 
 
 def _read_json(response: HTTPResponse, address: str) -> Any:
+    # One byte more than is allowed shows that there is more.
     raw = response.read(_MOST_REPLY_BYTES + 1)
     is_whole = len(raw) <= _MOST_REPLY_BYTES
     try:

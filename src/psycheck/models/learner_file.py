@@ -68,6 +68,7 @@ class LearnerModel:
         """Score texts from their vectors, or from their words where there is no encoder, (n, k) in [0, 1]."""
         if not texts:
             return np.empty((0, len(self.labels)))
+        # Classifiers on words hold their own vectorizer, and take texts.
         features: Any = list(texts)
         if self.encoder is not None:
             (vectors_of,) = answers
@@ -123,6 +124,7 @@ def open_learner(target: str, options: LearnerOptions) -> LearnerModel:
         saved_labels = tuple(settings["labels"])
         slopes = tuple(settings["slopes"])
         classifiers = tuple(load_estimator(folder / CLASSIFIERS_FILE, SklearnOptions()))
+        # One classifier per label, and its slope: files of two trainings must not be mixed.
         if not len(classifiers) == len(slopes) == len(saved_labels):
             raise ValueError("labels and classifiers differ in number")
 

@@ -128,6 +128,7 @@ def open_python(target: str, options: PythonOptions) -> Model:
     file = getattr(module, "__file__", None)
     object_name = object_path.rpartition(".")[2]
     origin = _Origin(
+        # "model" would be the name of every other model, too.
         name=short_name if object_name == "model" else object_name,
         # The whole file: what the object calls in it counts as well.
         source=None if file is None else hashed(file_hash(Path(file)), object_path),
@@ -173,6 +174,7 @@ def _wrapped(thing: Any, options: PythonOptions, origin: _Origin) -> Model:
     """The model that a user's object, class or function is."""
     if isinstance(thing, type):
         thing = _instance(thing)
+    # Before all else: such a model has `score`, too, but its replies are worth keeping.
     if isinstance(thing, Replying):
         return _checked_replying(thing, options, origin.name)
     held = _held_model(thing, options, origin)
@@ -282,11 +284,13 @@ def _identity(thing: Any, origin: _Origin) -> _Identity:
     declared = getattr(thing, "fingerprint", None)
     if declared is not None:
         return _Identity(str(declared), is_declared=True)
+    # The same code with other weights gives other scores.
     weights = weights_of(thing)
     if weights is not None:
         return _Identity(hashed("weights", weights, origin.source or origin.name), is_declared=False)
     if origin.source is not None:
         return _Identity(hashed("python", origin.source), is_declared=False, notes=(origin.note,))
+    # A random mark is never met again, so that no stored score can be taken for one of this model.
     note = "this model cannot be fingerprinted: its scores are not reused between runs"
     return _Identity(secrets.token_hex(16), is_declared=False, notes=(note,))
 
@@ -309,6 +313,7 @@ def _capabilities(
     return replace(
         declared,
         batch=options.batch or int(declared.batch or BATCH),
+        # One label cannot exclude another.
         exclusive=declared.exclusive and len(labels) > 1,
         recheck=True,  # code may read files and settings that no fingerprint covers
         parts=parts | {"labels": ",".join(labels)},

@@ -78,6 +78,7 @@ def open_spacy(target: str, options: SpacyOptions) -> Model:
         fingerprint=hashed_parts(parts | {"positive": f"{options.positive}"}),
         capabilities=Capabilities(
             batch=options.batch or BATCH,
+            # The categories of "textcat" exclude each other, those of "textcat_multilabel" do not.
             exclusive="textcat" in categorisers,
             parts=parts,
         ),

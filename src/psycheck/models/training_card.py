@@ -61,8 +61,10 @@ def _thresholds(record: Mapping[str, Any], labels: Sequence[str]) -> tuple[float
     thresholds: list[float] = []
     for label in labels:
         threshold = by_label.get(label)
-        is_usable = isinstance(threshold, float) and 0 < threshold < 1
-        thresholds.append(threshold if is_usable else math.nan)
+        if isinstance(threshold, float) and 0 < threshold < 1:
+            thresholds.append(threshold)
+        else:
+            thresholds.append(math.nan)
     if all(map(math.isnan, thresholds)):
         return ()
     return tuple(thresholds)

@@ -199,7 +199,7 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
         corpus=replace(corpus, table=table, notes=(*corpus.notes, note)),
         counts=counts,
         used={},
-        undecided=undecided,
+        undecided=tuple(undecided),
     )
 
 

@@ -38,12 +38,14 @@ def train_arms(
     for note in notes:
         experiment.say(note)
 
+    # The plain model comes first: it says which checks the others learn from.
     results = [replace(plain, checks=check_ids, notes=tuple(notes))]
     weighted = retraining.weighted(recipe)
     for arm in retraining.sentence_arms(recipe)[1:]:
         data = None
         if arm in _SENTENCES:
             data = _with_sentences(experiment, weighted, retraining, additions, _SENTENCES[arm])
+        # The control gets random sentences, and the balanced arm none: neither learns from checks.
         learned = check_ids if arm == BETTER else ()
         results.append(run_arm(experiment, weighted, arm, data, learned=learned))
     return results
@@ -109,6 +111,7 @@ def train_grounded_arms(
 
     results = []
     for arm in retraining.grounded_arms(recipe):
+        # A model that is trained already can only be the plain one.
         finished = folder if arm == PLAIN else None
         results.append(run_arm(experiment, recipes[arm], arm, folder=finished))
     return results

@@ -289,8 +289,10 @@ def _refuse_unlearnable(learned: Corpus, symptoms: Sequence[str]) -> None:
     """Name all symptoms at once that have no annotated sentence, or only one class."""
     positive, negative = classes(learned.targets(symptoms))
     for side, missing in ((positive, "annotated 1"), (negative, "annotated 0")):
-        has_sentence = side.any(axis=0)
-        lacking = [symptom for symptom, has in zip(symptoms, has_sentence, strict=True) if not has]
+        lacking = []
+        for symptom, marks in zip(symptoms, side.T, strict=True):
+            if not marks.any():
+                lacking.append(symptom)
         if lacking:
             raise BadInput(
                 f"train of corpus '{learned.name}' has no sentence {missing} for {', '.join(lacking)}",
