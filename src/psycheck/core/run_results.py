@@ -80,11 +80,13 @@ class Results:
         if corpus is not None:
             chosen["corpus"] = [corpus]
 
+        # Names as text: categories of two tables cannot be compared.
         named = pl.col(pl.Categorical).cast(pl.String)
         failed = cases.with_columns(named).filter(pl.col("outcome") == "failed").drop("outcome")
         for column, names in chosen.items():
             _refuse_unknown(column, names, cases[column].cast(pl.String).unique().to_list())
             failed = failed.filter(pl.col(column).is_in(names))
+        # NaN would rank above every change.
         change = (pl.col("after") - pl.col("before")).abs().fill_nan(0.0)
         failed = failed.sort(change, descending=True, maintain_order=True)
         return self._reader().with_texts(self._run(), failed) if texts else failed
@@ -133,7 +135,9 @@ class Results:
 
         failed_gates = [gate for gate in self.gates if not gate.holds]
         if self.gates:
-            lines.append(f"{len(self.gates) - len(failed_gates)} of {len(self.gates)} gates hold")
+            all_gates = len(self.gates)
+            holding = all_gates - len(failed_gates)
+            lines.append(f"{holding} of {all_gates} gates hold")
         lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed_gates]
 
         tested_checks = [check for check in self.findings.where(measure="pass_rate") if check.tested]

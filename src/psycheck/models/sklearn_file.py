@@ -37,7 +37,12 @@ class SklearnOptions(ModelOptions):
     trust_pickle: bool = False
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class SklearnModel:
     """A fitted pipeline from raw texts to probabilities; `columns` are those kept as labels."""
 
@@ -168,7 +173,14 @@ def _strange_types(path: Path) -> list[str]:
     return [type_name for type_name in untrusted_types if type_name not in _HARMLESS]
 
 
-def _check_trust(path: Path, options: SklearnOptions, what: str, *, allowed: str, do: str) -> None:
+def _check_trust(
+    path: Path,
+    options: SklearnOptions,
+    what: str,
+    *,
+    allowed: str,
+    do: str,
+) -> None:
     """Refuse a file that could run code unless the user trusts it; then warn."""
     if not options.trust_pickle:
         raise BadInput(
@@ -225,7 +237,13 @@ def _probabilities(pipeline: Any, texts: list[str]) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _label_columns(pipeline: Any, width: int, options: SklearnOptions, *, where: str) -> LabelColumns:
+def _label_columns(
+    pipeline: Any,
+    width: int,
+    options: SklearnOptions,
+    *,
+    where: str,
+) -> LabelColumns:
     """The columns of the pipeline that become labels, and their names."""
     classes = _classes(pipeline)
     is_multilabel = _is_multilabel(pipeline)
