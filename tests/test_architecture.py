@@ -219,7 +219,6 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "training/card.py",
         "models/fast.py",
         "commands/silver_labels.py",
-        "commands/switches.py",
         "annotate/export_files.py",
         "pytest_fixture.py",  # in the cache of pytest
         "llm/handed_over.py",
