@@ -84,10 +84,10 @@ def _under_another_name(out: Path) -> Path:
 
 def angst(data: Path, out: Path, long_start: Path) -> tuple[Run, str]:
     """MiniLM with 256 tokens beside a Longformer with 4,096, each by its own settings."""
-    sizes = {"train": 80, "dev": 40, "test": 80}
+    sizes = {"train": 60, "dev": 30, "test": 60}
     questions = open_corpus(data / "counselchat.csv", text="text", labels=["depression", "anxiety"])
-    tested = cut(questions, sizes, most_words=60)
-    others = [cut(open_corpus(data / "dreaddit_test.csv"), {"test": 100}, most_words=80)]
+    tested = cut(questions, sizes, most_words=40)
+    others = [cut(open_corpus(data / "dreaddit_test.csv"), {"test": 100}, most_words=60)]
     # The paper trains for up to 30 epochs.
     recipes = [study_recipe("angst", start, epochs=2) for start in ("minilm", str(_longformer(long_start)))]
     run = study_angst([tested, *others], (), recipes, out=out, seeds=1, say=_say)
