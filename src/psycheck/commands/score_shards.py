@@ -102,7 +102,7 @@ def _scored_shards(
     """The tally of each file, as soon as its scores are written."""
     if isinstance(engine, RayEngine):
         rows = [{**asdict(shard), "plan": plan} for shard in shards]
-        for row in engine.map_rows(rows, ScoreShards, portable_spec(model), blocks=len(rows)):
+        for row in engine.map_rows(rows, ScoreShards, (portable_spec(model),), blocks=len(rows)):
             complaints = Counter(dict.fromkeys(row["complaints"], 1))
             yield ShardTally(texts=int(row["texts"]), failed=int(row["failed"]), complaints=complaints)
         return
