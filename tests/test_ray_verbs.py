@@ -1,4 +1,4 @@
-"""Every verb with `--engine ray` gives the bytes that the local engine gives, on one cluster for all of them."""
+"""Every verb gives the same bytes with `--engine ray` as with the local engine; one cluster for all tests."""
 
 import json
 import shutil
@@ -32,7 +32,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PLANTED_FOLDER", str(place))  # the model notes there what it scores
         patch.setenv("PSYCHECK_STORE", str(place / "store.sqlite"))
-        open_corpus("demo:tweets").table.sample(60, seed=1).write_csv(place / "posts.csv")
+        # The planted model refuses texts with "bad".
+        posts = open_corpus("demo:tweets").table.filter(~pl.col("text").str.contains("bad"))
+        posts.sample(40, seed=1).write_csv(place / "posts.csv")
         yield place
     import ray
 
@@ -68,7 +70,7 @@ def test_score(place: Path) -> None:
         psycheck.score(MODEL, place / "posts.csv", engine=engine, store=place / f"score-{number}.sqlite")
         for number, engine in enumerate(("local", RAY))
     ]
-    assert len(tables[0]) == 60
+    assert len(tables[0]) == 40
     assert tables[1].equals(tables[0])
 
 
@@ -79,7 +81,7 @@ def test_tag(place: Path) -> None:
     for engine, folder in engines(place, "tag").items():
         tag_corpus(model, corpus.slices(20), folder / "tags.parquet", engine=engine)
     local, ray = (pl.read_parquet(folder / "tags.parquet") for folder in engines_made(place, "tag"))
-    assert len(local) > 60
+    assert len(local) > 40
     assert ray.equals(local)
 
 
@@ -96,7 +98,8 @@ def test_retrieve(place: Path) -> None:
 def test_curate(place: Path) -> None:
     lines = village()
     dumps = [
-        write_dump(place / f"RC_2019-0{number}.zst", [*lines[number::3], b"{broken\n"]) for number in (0, 1, 2)
+        write_dump(place / f"RC_2019-0{number}.zst", [*lines[number::3], b"{broken\n"])
+        for number in (0, 1, 2)
     ]
     how = Curating(min_words=5, min_posts=2, controls=True)
     for engine, folder in engines(place, "curate").items():
