@@ -41,7 +41,8 @@ from psycheck.corpora.opening import CorpusPlan, open_corpus
 
 retrieve([CorpusPlan("a.csv")], out="candidates.csv", how=Retrieving(queue=5))
 tag_corpus(psycheck.open_model("symptoms:descriptions"), open_corpus("a.csv").slices(), Path("tags.parquet"))
-psycheck.improve("tfidf+lr", "a.csv", "b.csv", out="improve")
+psycheck.train("a.csv", start="tfidf+lr", out="model")
+psycheck.improve("model", "a.csv", "b.csv", out="improve")
 psycheck.explain("a.csv", symptoms="symptoms:descriptions", out="explain")
 """
 _FINDINGS = ("audit", "budget", "compare", "bias", "diff")

@@ -95,6 +95,20 @@ def test_urls_of_a_store_are_read_and_written_through_fsspec(posts: Path) -> Non
     assert not store.glob("/bucket/scores/*.partial")
 
 
+def test_one_file_larger_than_the_memory_is_scored_into_a_folder_piece_by_piece(
+    posts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psycheck.corpora.stream.POSTS", 8)
+    file = posts / "a.parquet"
+    assert is_sharded(str(file), "scores")
+    assert not is_sharded(str(file), "scores.csv")
+    assert score(str(file), str(tmp_path / "scores")).texts == 30
+    (scores,) = (tmp_path / "scores").glob("a.parquet-*.parquet")
+    table = pl.read_parquet(scores)
+    assert table["id"].to_list() == [f"a-{row}" for row in range(30)]
+    np.testing.assert_allclose(table["depression"], expected_scores())
+
+
 @pytest.mark.parametrize(
     ("corpus", "sharded"),
     [
