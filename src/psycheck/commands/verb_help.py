@@ -6,6 +6,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from psycheck.commands.colours import heading
+
 COMMON = "Common options"
 COLUMNS = "Columns"
 EXPERT = "Expert"
@@ -21,8 +23,7 @@ class VerbCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Accept what options were called before, with a line that names them as they are called today."""
-        verb_path = ctx.command_path.split()[1:]
-        renamed = OLD_OPTIONS.get(" ".join(verb_path), {})
+        renamed = OLD_OPTIONS.get(_verb_path(ctx), {})
         return super().parse_args(ctx, [_renamed(word, renamed) for word in args])
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -46,7 +47,7 @@ class VerbCommand(TyperCommand):
         """Write the examples as they are typed: a line that is wrapped cannot be copied."""
         if self.epilog:
             lines = [line.strip() for line in self.epilog.splitlines() if line]
-            with formatter.section(lines[0].removesuffix(":")):
+            with formatter.section(heading(lines[0].removesuffix(":"))):
                 for line in lines[1:]:
                     formatter.write(f"  {line}\n")
 
@@ -61,6 +62,15 @@ class VerbCommand(TyperCommand):
                 title = (_panel_of(parameter) or COMMON) if has_panels else "Options"
                 panels.setdefault(title, []).append(parameter)
         return panels
+
+
+def _verb_path(ctx: Any) -> str:
+    """A verb with the groups that it is in, as typed, without the name of the program."""
+    names: list[str] = []
+    while ctx.parent is not None:
+        names.insert(0, ctx.info_name)
+        ctx = ctx.parent
+    return " ".join(names)
 
 
 def _renamed(word: str, renamed: Mapping[str, str]) -> str:
@@ -85,7 +95,7 @@ def _write_section(title: str, parameters: Iterable[Any], ctx: Any, formatter: A
     records = [parameter.get_help_record(ctx) for parameter in parameters]
     rows = [record for record in records if record is not None]
     if rows:
-        with formatter.section(title):
+        with formatter.section(heading(title)):
             formatter.write_dl(rows)
 
 

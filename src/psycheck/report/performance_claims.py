@@ -116,13 +116,11 @@ def _threshold_wrong(place: PlaceFigures) -> bool:
 
 
 def _hardly_better(place: PlaceFigures) -> bool:
-    """Neither ranking nor decisions are shown to be better than chance, nor can they be much better."""
+    """Neither ranking nor decisions can be much better than chance, though they may be a little better."""
     areas = [area for area in (place.ranking, place.decisions) if area is not None]
     # An unknown interval reaches to 1: what is not known is not held against a model.
     highest = [max(_certain_interval(area), default=1.0) for area in areas]
-    any_better = any(_shown_better(area) for area in areas)
-    all_low = all(end < HARDLY_BETTER for end in highest)
-    return bool(areas) and not any_better and all_low
+    return bool(areas) and all(end < HARDLY_BETTER for end in highest)
 
 
 def _perhaps_alike(place: PlaceFigures) -> bool:
