@@ -44,7 +44,8 @@ def main(sizes: Sequence[int]) -> None:
     encoder = open_encoder("minilm", max_length=128)
     reader = open_model("symptoms:default")
     assert isinstance(reader, SymptomModel)
-    sentences = generate_sentences(max(sizes))
+    corpus, _ = generate_sentences(max(sizes), seed=0)
+    sentences = corpus.table["text"].to_list()
 
     few = sentences[: sizes[0]]
     rounds = [
