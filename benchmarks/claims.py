@@ -146,7 +146,9 @@ def false_alarms(
             if design.models * design.corpora > MANY_PLACES and kind not in (SOUND, NULL):
                 continue
             applicable = [rule for rule in rules if design.checks or not rule.startswith("checks.")]
-            number = min(audits, FEW) if kind in QUIET else audits
+            # The further models of a design know nothing, whatever the first is.
+            is_quiet = kind in QUIET and design.models == 1
+            number = min(audits, FEW) if is_quiet else audits
             printed = [rules_of(kind, design, first + 1_000 * k) for k in range(number)]
             shares = counted(printed, applicable)
 
@@ -190,6 +192,17 @@ def power_table(powers: Rates) -> str:
     return table(["flaw", "named by", *(f"n {size:,}" for size in SIZES)], rows)
 
 
+def page_power_table(powers: Rates) -> str:
+    """One row per flaw that the pages of `diff`, `improve`, cautions and histories must name."""
+    rows = []
+    for trial in [*page_claims.trials(), *history_claims.trials()]:
+        if trial.is_flaw:
+            rule = trial.rules[0]
+            rules = ", ".join(f"`{name}`" for name in trial.rules)
+            rows.append([trial.setting, rules, powers[rule][trial.setting]])
+    return table(["flaw", "named by", "named"], rows)
+
+
 def measured(part: str, audits: int, first: int, settings: slice) -> Iterator[tuple[str, Rates]]:
     """What a part measures, setting by setting, and which of both it is: alarms or power."""
     pages = [*page_claims.trials(), *history_claims.trials()]
@@ -211,6 +224,7 @@ def write() -> None:
     powers = read_counts(POWER)
     write_rates(alarms, powers)
     print(power_table(powers), "\n")
+    print(page_power_table(powers), "\n")
     print(alarm_table(alarms), "\n")
     print("More than 5 %, or an upper bound above 8 %:", *beyond(alarms) or ["none"], sep="\n- ")
 

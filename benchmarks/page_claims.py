@@ -18,7 +18,7 @@ from psycheck.core.corpus import Corpus
 from psycheck.corpora.cautions import cheap_cautions
 from psycheck.demo.opening import DOMAINS, open_demo
 from psycheck.models.opening import open_model
-from psycheck.report.studies.improve_tables import improvement_headlines
+from psycheck.report.studies.improve_claims import improvement_headlines
 from psycheck.statistics.clustered import Clusters
 from psycheck.statistics.thresholds import best_threshold
 from psycheck.training.arm_figures import ArmResult, Scored, improvement_findings

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 import psycheck
 from psycheck.view.pages import Places
 from psycheck.view.run_index import listed_runs
-from psycheck.view.server import ViewServer
+from psycheck.view.view_server import ViewServer
 
 RUNS = 200
 CASES = 100_000

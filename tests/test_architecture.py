@@ -221,7 +221,7 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "annotate/export_files.py",
         "pytest_fixture.py",  # in the cache of pytest
         "llm/handed_over.py",
-        "annotate/transfer.py",  # an upload, in a private folder
+        "annotate/imported_files.py",  # an upload, in a private folder
     }  # write a part
     assert found - inside == {
         "io/writing.py",

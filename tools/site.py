@@ -38,6 +38,7 @@ FIRST = (
 )
 LAST = (
     "how-we-speak.md",
+    "scale.md",
     "architecture.md",
     *TOP_PAGES,
 )

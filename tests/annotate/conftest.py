@@ -33,7 +33,11 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database of each kind."""
     if request.param == "sqlite":
         return database_url(tmp_path / "annotate")
-    server: str = request.getfixturevalue("postgres")
+    return _new_schema(request.getfixturevalue("postgres"))
+
+
+def _new_schema(server: str) -> str:
+    """The URL of a schema of its own in a server of PostgreSQL."""
     name = f"test_{next(_numbers)}"
     admin = create_engine(server.replace("postgresql://", "postgresql+psycopg://"))
     with admin.begin() as connection:
@@ -46,5 +50,13 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def db(url: str) -> Iterator[Database]:
     """An open database of each kind."""
     opened = open_database(url, new=True)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def postgres_db(postgres: str) -> Iterator[Database]:
+    """An open database of PostgreSQL, for what only its files show."""
+    opened = open_database(_new_schema(postgres), new=True)
     yield opened
     opened.close()

@@ -12,7 +12,8 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError
 
 from annotators import given, team
-from psycheck.annotate.database import Database, database_url, make_key, open_database, read_key
+from psycheck.annotate.database import Database, database_url, open_database
+from psycheck.annotate.encryption_key import make_key, read_key
 from psycheck.annotate.tables import item, metadata
 from psycheck.core.errors import BadInput
 from refusals import refused

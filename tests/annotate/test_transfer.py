@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,17 +11,28 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from annotators import SYMPTOMS, Team, answer, given, marks, team
-from psycheck.annotate import transfer
+from psycheck.annotate import imported_files, transfer
+from psycheck.annotate.annotator_agreement import in_queues
 from psycheck.annotate.annotator_answers import Answers
 from psycheck.annotate.database import Database, database_url, open_database
-from psycheck.annotate.order import disagreement, order_items, suggestions, unsureness
+from psycheck.annotate.export import judgements
+from psycheck.annotate.imported_files import import_upload, reasons_in
+from psycheck.annotate.order import (
+    disagreement,
+    model_agreement,
+    order_items,
+    suggestions,
+    unsureness,
+)
 from psycheck.annotate.project import parse_project, read_project
 from psycheck.annotate.refusals import NotAllowed, NotFound
 from psycheck.annotate.screening import screening_result
+from psycheck.annotate.submission import submit
 from psycheck.annotate.tables import item
-from psycheck.annotate.transfer import Imported, import_corpus, import_upload, reasons_in
+from psycheck.annotate.transfer import Imported, import_corpus
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, PsycheckError
+from psycheck.statistics.intervals import wilson
 from psycheck.symptoms.graph import read_graph
 from refusals import refused
 
@@ -56,7 +68,7 @@ def test_queues_come_from_the_corpus_or_the_caller(tmp_path: Path) -> None:
 def test_limits_and_what_cannot_be_stored(ours: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "MOST_ITEMS", 2)
     monkeypatch.setattr(transfer, "LONGEST_TEXT", 20)
-    monkeypatch.setattr(transfer, "LARGEST_UPLOAD", 100)
+    monkeypatch.setattr(imported_files, "LARGEST_UPLOAD", 100)
     for corpus, code in (
         (Corpus.of("c", ["a", "b", "c"]), "import.too-many-texts"),
         (Corpus.of("c", ["x" * 21]), "import.text-too-long"),
@@ -133,6 +145,30 @@ def test_models_put_what_they_are_unsure_of_first_and_say_nothing_before_the_ans
         one.text.split()[2] for one in seen
     ] == ["1", "3", "2", "0"]  # 0.9 and 0.1 are equally sure
     assert suggestions(ours.db, who, seen[0].id) == {"model": {"depression": 0.45}}
+
+
+def test_what_models_said_is_compared_with_the_majority_of_the_annotators(tmp_path: Path) -> None:
+    import numpy as np
+
+    ours = team(open_database(database_url(tmp_path / "db"), new=True), more='[order]\nhow = "unsure"\n')
+    ours.fill(4)
+    ids, scores = ["p0", "p1", "p2", "p3"], np.array([[0.9], [0.45], [0.1], [0.7]])
+    order_items(ours.db, ours.owner, ours.project, ids, {"model": (["depression"], scores)})
+    said = {"ada": {"p0": 1, "p1": 1, "p2": 0, "p3": 0}, "bob": {"p0": 1, "p1": 0, "p2": 0, "p3": 0}}
+    for name, answers_of_posts in said.items():
+        who = ours.add(name)
+        for _ in ids:
+            shown = given(ours.db, who, ours.project)
+            post = f"p{shown.text.split()[2]}"
+            submit(ours.db, who, shown.id, marks(answers_of_posts[post]), seconds=1, token=token_hex(8))
+
+    table = in_queues(judgements(ours.db, ours.owner, ours.project))
+    (agreed,) = model_agreement(ours.db, ours.owner, ours.project, table)
+    # p1 is a tie; of the others the model contradicts the annotators on p3.
+    assert (agreed.model, agreed.label, agreed.share, agreed.n) == ("model", "depression", 2 / 3, 3)
+    assert agreed.interval == wilson(2, 3)
+    with pytest.raises(NotAllowed):
+        list(model_agreement(ours.db, who, ours.project, table))
 
 
 def test_an_item_of_two_queues_keeps_what_models_said_in_both(tmp_path: Path) -> None:
@@ -225,3 +261,12 @@ def test_another_text_with_the_id_of_one_is_refused_and_not_called_known(ours: T
     assert error.value.where == "text 2"
     assert "quite" not in str(error.value)
     assert count(ours.db) == 2
+
+
+def test_an_id_names_one_text_in_all_queues_because_exports_join_them_by_it(tmp_path: Path) -> None:
+    ours = team(open_database(database_url(tmp_path / "db"), new=True), SYMPTOMS)
+    import_corpus(ours.db, None, ours.project, Corpus.of("c", ["a", "b"]), queue="depression")
+    assert import_corpus(ours.db, None, ours.project, Corpus.of("c", ["a"]), queue="ocd").added == 1
+    with refused("import.duplicate-ids"):
+        import_corpus(ours.db, None, ours.project, Corpus.of("c", ["a", "quite another text"]), queue="ocd")
+    assert count(ours.db) == 3

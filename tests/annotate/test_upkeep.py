@@ -177,17 +177,17 @@ def test_texts_are_found_by_id_label_annotator_and_state(db: Database) -> None:
 SECRET = "the harbour master knows my name"
 
 
-def _worked(db: Database) -> tuple[Team, Person]:
+def _worked(db: Database, secret: str = SECRET) -> tuple[Team, Person]:
     """A text that was answered, inspected, adjudicated and scored, and one of another author."""
     ours = team(db, more="[inspection]\nbatch = 1\nshare = 1.0\n")
-    corpus = Corpus.of("c", [SECRET, "a harmless text"], ids=["id-of-secret", "y"], author=["capt-ahab", "b"])
+    corpus = Corpus.of("c", [secret, "a harmless text"], ids=["id-of-secret", "y"], author=["capt-ahab", "b"])
     import_corpus(db, ours.owner, ours.project, corpus)
     people = ours.add("ada"), ours.add("bob")
     for who, depression in zip(people, (1, 0), strict=True):
         for _ in range(2):
             shown = given(db, who, ours.project)
             spans = (Span("depression", 0, 5),) if depression else ()
-            said = Answers({"depression": depression, "anxiety": 0}, spans=spans, comment=f"on {SECRET}")
+            said = Answers({"depression": depression, "anxiety": 0}, spans=spans, comment=f"on {secret}")
             submit(db, who, shown.id, said, seconds=1, token=token_hex(8))
     for batch in batches(db, ours.owner, ours.project):
         for drawn in inspected(db, ours.owner, batch.id)[1]:
@@ -236,6 +236,27 @@ def test_erasing_reaches_the_database_file_and_its_log(tmp_path: Path) -> None:
     db.close()
 
 
+def test_erasing_reaches_the_files_of_postgresql_and_what_it_knows_of_columns(postgres_db: Database) -> None:
+    word = token_hex(8)  # other tests have schemas in the same files
+    ours, _ = _worked(postgres_db, f"the {word} knows my name")
+    by_hand = postgres_db.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+    with by_hand as connection:
+        folder = Path(connection.exec_driver_sql("SHOW data_directory").scalar_one())
+        # The planner keeps samples of the columns it has looked at: common texts word by word.
+        connection.exec_driver_sql("ANALYZE")
+        connection.exec_driver_sql("CHECKPOINT")
+        assert len(files_with(folder / "base", word)) >= 3  # items, comments and samples
+        for name in ("id-of-secret", "y"):
+            erase_text(postgres_db, ours.owner, ours.project, name)
+        # Files of before are unlinked, and tables of now written, at a checkpoint.
+        connection.exec_driver_sql("CHECKPOINT")
+    assert files_with(folder / "base", word) == []
+
+
+def files_with(folder: Path, trace: str) -> list[str]:
+    return [file.name for file in folder.rglob("*") if file.is_file() and trace.encode() in file.read_bytes()]
+
+
 def test_every_table_about_items_is_erased_from() -> None:
     assert {
         "assignment",
@@ -262,6 +283,31 @@ def test_who_is_paused_takes_part_in_no_role(db: Database) -> None:
             work(db, who, ours.project)
         pause(db, ours.owner, ours.project, who.id, paused=False)
         assert work(db, who, ours.project) == []
+
+
+def test_an_owner_can_be_paused_while_another_is_there(db: Database) -> None:
+    ours = team(db)
+    with refused("member.last-owner"):
+        pause(db, ours.owner, ours.project, ours.owner.id, paused=True)
+    second = ours.add("second", "owner")
+    pause(db, ours.owner, ours.project, second.id, paused=True)
+    for refused_work in (
+        lambda: search_items(db, second, ours.project, Search()),
+        lambda: judgements(db, second, ours.project),
+        lambda: edit_project(db, second, ours.project, OTHER),
+        lambda: pause(db, second, ours.project, second.id, paused=False),
+    ):
+        with refused("member.paused"):
+            refused_work()
+    # The other is now the only one who can do anything.
+    with refused("member.last-owner"):
+        pause(db, ours.owner, ours.project, ours.owner.id, paused=True)
+    with refused("member.last-owner"):
+        remove_member(db, ours.owner, ours.project, ours.owner.id)
+    pause(db, ours.owner, ours.project, second.id, paused=False)
+    remove_member(db, second, ours.project, ours.owner.id)
+    with refused("member.unknown"):
+        pause(db, second, ours.project, ours.owner.id, paused=True)
 
 
 def test_a_description_of_no_label_is_refused() -> None:

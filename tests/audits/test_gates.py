@@ -217,10 +217,15 @@ def test_what_an_audit_has_is_let_through_beforehand() -> None:
 OF_TALKING_MODELS = {
     "asked_share",
     "band_agreed",
+    "cascade_accuracy",
+    "cascade_f1",
+    "cost_per_text",
     "invented_quotes",
     "item_agreement",
     "items_without_evidence",
     "posts_read",
+    "seam_changes",
+    "self_consistency",
     "wording_changes",
     "wording_f1_range",
 }

@@ -7,7 +7,8 @@ import pytest
 
 from annotators import CONDITIONS, SYMPTOMS, answer, given, marks
 from psycheck.annotate import accounts
-from psycheck.annotate.database import database_url, open_database, read_key
+from psycheck.annotate.database import database_url, open_database
+from psycheck.annotate.encryption_key import read_key
 from psycheck.annotate.membership import project_named
 from psycheck.commands.main import app
 from psycheck.corpora.opening import open_corpus

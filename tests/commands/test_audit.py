@@ -279,7 +279,7 @@ def test_fairness_is_part_of_every_audit_and_names_the_model_that_flips_on_she()
         "oracle": (0.0, 6),
         "flips_on_she": (1.0, 6),
     }
-    assert rates["flips_on_she"].examples == ("1", "2", "3", "4", "5", "6")
+    assert sorted(rates["flips_on_she"].examples) == ["1", "2", "3", "4", "5", "6"]
     assert len(run.tables["pairs"]) == 12
 
 

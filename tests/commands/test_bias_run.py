@@ -283,7 +283,7 @@ def test_the_verb_prints_and_writes(vectors: Path, tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert "Words of mine lean on the gender direction more than random topics do" in shown.output
     assert "mine: words with the largest bias: " in shown.output
-    told = CliRunner().invoke(app, [*words, "--json", "--list", "anxiety"])
+    told = CliRunner().invoke(app, [*words, "--json", "--list", "anxiety", "--force"])
     found = json.loads(told.stdout)["findings"]
     assert {f["where"]["list"] for f in found if f["measure"] == "direct_bias"} == {"anxiety", "mine"}
 

@@ -299,7 +299,9 @@ def test_the_command_line_prints_verdict_tables_and_json(place: Path) -> None:
     assert done.exit_code == 0
     assert "good is better than bad" in done.stdout
     assert "report: d/report.html" in done.stdout
-    done = CliRunner().invoke(app, ["diff", "a", "b", "--out", "d", "--label", "depression", "--json"])
+    done = CliRunner().invoke(
+        app, ["diff", "a", "b", "--out", "d", "--label", "depression", "--json", "--force"]
+    )
     printed = json.loads(done.stdout)
     assert printed["verdict"].startswith("good is better than bad")
     assert {f["measure"] for f in printed["findings"]} >= {"kappa", "difference_p_holm", "cue_rate"}

@@ -176,3 +176,33 @@ def test_three_arguments_are_refused() -> None:
     assert _model_and_corpus(["models/h", "posts.csv"]) == ("models/h", "posts.csv")
     with refused("explain.too-many-inputs"):
         _model_and_corpus(["a", "b", "c"])
+
+
+def test_a_model_with_attention_shows_what_it_attends_to(tmp_path: Path) -> None:
+    corpus, planted_posts = planted(48)
+    words = (*NEUTRAL, "hopeless", "feel")
+    # The first number of a vector is the marker.
+    lines = [f"{word} {int(word == 'hopeless')} {place % 3} {place % 2}" for place, word in enumerate(words)]
+    vectors = tmp_path / "words.txt"
+    vectors.write_text(f"{len(words)} 3\n" + "\n".join(lines) + "\n")
+
+    options = f"encoder=vectors:{vectors}&widths=1&filters=8&pool=attention"
+    recipe = Recipe(start=f"history:embeddings?{options}", epochs=60, learning_rate=0.02, batch=8)
+    trained = train(corpus, recipe, tmp_path / "model")
+    tags = tags_of(corpus, tmp_path / "tags.parquet", list(planted_posts.values()))
+    run = explain_people(corpus, model=open_model(trained.spec), tags=tags, out=tmp_path / "run")
+
+    posts = run.tables["prediction_posts"]
+    totals = posts.group_by("author").agg(pl.col("attention").sum())
+    assert totals["attention"].to_list() == pytest.approx([1.0] * 48)
+    of_planted = posts.filter(pl.col("post").is_in(planted_posts.values()))
+    assert of_planted["rank"].to_list() == [1] * 24
+    # Eight posts: without a preference each would have an eighth.
+    assert np.mean(of_planted["attention"].to_list()) > 0.5
+    page = (tmp_path / "run" / "predictions.html").read_text("utf-8")
+    assert "attention" in page
+
+    (row,) = run.tables["predictions"].filter(pl.col("author") == "a1").to_dicts()
+    assert row["found_symptoms"] == [LOW]
+    assert LOW not in row["missing_symptoms"]
+    assert len(row["missing_symptoms"]) == row["typical"] - 1

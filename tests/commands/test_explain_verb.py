@@ -60,7 +60,7 @@ def test_labels_of_single_texts_are_checked_with_the_id_as_author(place: Path) -
     ("more", "where", "what"),
     [
         (("--person", "user9"), "--person", "no posts of author 'user9'"),
-        (("--threshold", "0"), "--threshold", "'threshold'"),
+        (("--min-weight", "0"), "--min-weight", "'threshold'"),
         (("--min-posts", "0"), "--min-posts", "'min_posts'"),
         (("--symptoms", "symptoms:descriptions"), "", "takes no --symptoms"),
     ],

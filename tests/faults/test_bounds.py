@@ -195,5 +195,6 @@ def test_too_little_memory_is_one_line_without_the_text(tmp_path: Path) -> None:
     assert done.returncode in (2, 4), done.stderr
     assert "Traceback" not in done.stderr
     assert "Zebulonia" not in done.stderr + done.stdout
-    last = done.stderr.strip().splitlines()[-1]
-    assert "memory" in last.casefold()
+    # The allocator of Polars has a line of its own where no thread can be started any more.
+    lines = [line for line in done.stderr.strip().splitlines() if not line.startswith("<jemalloc>")]
+    assert "memory" in lines[-1].casefold()

@@ -26,7 +26,8 @@ from psycheck.report.headlines import headline, reference
 from psycheck.report.learned import learned
 from psycheck.report.person_page import person_verdict
 from psycheck.report.studies import angst_tables, deck_tables, gender_tables, psysym_tables
-from psycheck.report.studies.improve_tables import improvement_headlines, summary_lines
+from psycheck.report.studies.improve_claims import improvement_headlines
+from psycheck.report.studies.improve_tables import summary_lines
 from psycheck.report.studies.psysym_tables import DETECTION, ONE
 from psycheck.report.tested import sampled, unanswered, untested
 from psycheck.report.verdict import headlines
@@ -608,7 +609,8 @@ MODULES = [
     *("cautions", "headlines", "verdict", "check_claims", "gender_claims"),
     *("group_claims", "performance_claims", "diff_sentences", "history_edits"),
     *("bias_sentences", "cohort_page", "comparison_page", "curation_page"),
-    *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "improve", "psysym")),
+    *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "psysym")),
+    "studies.improve_claims",
 ]
 
 

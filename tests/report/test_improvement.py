@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.run import Run
-from psycheck.report.studies.improve_tables import improvement_headlines
+from psycheck.report.studies.improve_claims import improvement_headlines
 from psycheck.runs.pages import pages_of
 
 

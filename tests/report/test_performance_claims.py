@@ -32,6 +32,8 @@ PERHAPS = ("perhaps_one_decision",)
         (performance(balanced=BETTER, ranked=False), "better"),
         (performance(auc=CHANCE, balanced=CHANCE), "hardly_better"),
         (performance(balanced=CHANCE, ranked=False), "hardly_better"),
+        # Better than chance, and useless all the same.
+        (performance(auc=(0.51, 0.6), balanced=(0.51, 0.6)), "hardly_better"),
         # Not shown to be better, but it may be: 0.65 is within the interval.
         (performance(auc=(0.4, 0.7), balanced=CHANCE), "not_better"),
         (performance(auc=CHANCE, balanced=(0.4, 0.65)), "not_better"),

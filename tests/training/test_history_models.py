@@ -19,12 +19,11 @@ from psycheck.models.opening import open_model
 from psycheck.symptoms.graph import read_graph
 from psycheck.symptoms.history_model import (
     HistoryModel,
-    HistorySettings,
     features_by_history,
-    history_settings,
     pooled,
 )
 from psycheck.symptoms.history_network import Pooling, PostConvolutions, padded
+from psycheck.symptoms.history_settings import HistorySettings, history_settings
 from psycheck.symptoms.post_weights import READ, PostSymptoms
 from psycheck.symptoms.reader import Readings, SymptomModel
 from psycheck.training.fit import Trained, train

@@ -10,8 +10,8 @@ import pytest
 from psycheck.core.corpus import Corpus
 from psycheck.training import search as room
 from psycheck.training.fit import fit
-from psycheck.training.recipe import Recipe, Space
-from psycheck.training.search import search, spread, train_seeds
+from psycheck.training.recipe import Recipe, Space, preset, space_of
+from psycheck.training.search import drawn_recipe, search, spread, train_seeds
 from refusals import refused
 
 Tiny = Callable[[str], str]
@@ -70,6 +70,55 @@ def test_a_hopeless_trial_is_cut_short(tiny: Tiny, corpus: Corpus, tmp_path: Pat
     assert all(len(trial.intermediate_values) <= 3 for trial in pruned)
     record = json.loads((tmp_path / "runs" / "best" / "training.json").read_text())
     assert record["dev"]["loss"] == pytest.approx(study.best_value)
+
+
+def test_a_drawn_batch_is_that_of_an_update() -> None:
+    longformer = preset("angst-longformer-base")
+    assert (longformer.batch, longformer.accumulate) == (4, 4)
+    # ANGST, A.3: batches of 4, 8, 16 and 32 texts; no more than 4 of them at once.
+    drawn = [drawn_recipe(longformer, {"batch": texts}) for texts in (4, 8, 16, 32)]
+    assert [(recipe.batch, recipe.accumulate) for recipe in drawn] == [(4, 1), (4, 2), (4, 4), (4, 8)]
+    bert = drawn_recipe(preset("angst-bert-base"), {"batch": 32})
+    assert (bert.batch, bert.accumulate, bert.epochs) == (32, 1, 30)
+
+
+@pytest.fixture
+def authors(corpus: Corpus) -> Corpus:
+    """The posts of the corpus as those of 16 authors, each with one annotation."""
+    names = [f"{mark:.0f}-{split}-{row % 4}" for row, (mark, split) in enumerate(marks_and_splits(corpus))]
+    labels = {"depression": [float(name[0]) for name in names]}
+    splits = [name.split("-")[1] for name in names]
+    return Corpus.of("authors", corpus.texts, author=names, labels=labels, split=splits)
+
+
+def marks_and_splits(corpus: Corpus) -> list[tuple[float, str | None]]:
+    return list(zip(corpus.targets()[:, 0].tolist(), corpus.strings("split"), strict=True))
+
+
+def test_a_search_tries_networks_over_histories(authors: Corpus, tmp_path: Path) -> None:
+    vectors = tmp_path / "words.txt"
+    words = sorted({word for text in authors.texts for word in text.split()})
+    vectors.write_text(f"{len(words)} 2\n" + "".join(f"{word} {len(word)} 1\n" for word in words))
+    start = f"history:embeddings?encoder=vectors:{vectors}"
+    recipe = preset("history-embeddings", start=start, epochs=1)
+    networks = ("widths=1&filters=3&pool=mean", "network=transformer&filters=4&pool=attention")
+    space = Space(learning_rate=(1e-3, 1e-2), batch=(8,), epochs=(), networks=networks)
+
+    found = search(authors, recipe, tmp_path / "free", trials=4, space=space)
+    assert {str(params["network"]) for params, _ in tried(tmp_path / "free")} == set(networks)
+    assert found.recipe.start in {f"{start}&{network}" for network in networks}
+    assert found.recipe.epochs == 1
+
+    # A start that names its network keeps it.
+    own = recipe.with_(start=f"{start}&filters=5")
+    assert search(authors, own, tmp_path / "own", trials=1, space=space).recipe.start == own.start
+    assert not tried(tmp_path / "own")[0][0].keys() & {"network", "epochs"}
+
+
+def test_histories_are_searched_in_a_space_of_their_own() -> None:
+    for name in ("history-symptoms", "psysym-history-both"):
+        assert len(space_of(name).networks) == 8
+    assert space_of("angst-bert-base").networks == ()
 
 
 def test_baselines_have_nothing_to_search(corpus: Corpus, tmp_path: Path) -> None:

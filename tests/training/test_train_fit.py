@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from psycheck.commands.audit import audit
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, PsycheckWarning
+from psycheck.corpora.fixed_order import in_fixed_order
 from psycheck.models.opening import open_model
 from psycheck.training.fit import train, with_dev
 from psycheck.training.recipe import Recipe
@@ -65,13 +66,13 @@ def test_the_folder_is_complete_and_says_what_it_is(tiny: Tiny, corpus: Corpus, 
     record = json.loads((tmp_path / "model" / "training.json").read_text())
     assert record["recipe"] == recipe.as_dict()
     assert record["trained_on"]["corpus"] == "mixed"
-    assert record["trained_on"]["fingerprint"] == corpus.fingerprint()
+    assert record["trained_on"]["fingerprint"] == in_fixed_order(corpus).fingerprint()
     assert (record["trained_on"]["train"]["n"], record["trained_on"]["train"]["positive"]) == (16, {"low": 8})
     assert record["key"] == trained.key
     card = (tmp_path / "model" / "README.md").read_text()
     for part in (
         "not a diagnosis",
-        corpus.fingerprint(),
+        in_fixed_order(corpus).fingerprint(),
         "| seed | 5 |",
         "first 16 tokens",
         "## Intended use",

@@ -19,8 +19,8 @@ from planted import NEGATIVE, POSITIVE, oracle
 from psycheck.view.gate_trend import gates_of, trend_of
 from psycheck.view.pages import Places
 from psycheck.view.run_index import listed_runs
-from psycheck.view.server import ViewServer
 from psycheck.view.two_runs import changed_cases, shared_figures
+from psycheck.view.view_server import ViewServer
 
 POSTS = {"text": [*POSITIVE, *NEGATIVE], "depression": [1] * len(POSITIVE) + [0] * len(NEGATIVE)}
 GATES = ["f1>=0.8", "pass_rate>=0.5 where check=T1"]

@@ -33,6 +33,7 @@ def invite(db: Database, owner: Person | None, project_id: int | None, role: str
 
     Without a project the token makes an owner of the server; only the command line gives these.
     """
+    # A server has owners only: all other roles belong to a project.
     if role not in ROLES or (project_id is None and role != "owner"):
         raise BadInput(
             f"unknown role '{role}'",
@@ -40,6 +41,7 @@ def invite(db: Database, owner: Person | None, project_id: int | None, role: str
             allowed=", ".join(ROLES),
             key="role",
         )
+    # The token is shown once and never stored: a lost link is replaced, not looked up.
     token = token_urlsafe(32)
     with db.write() as connection:
         if owner is not None:
@@ -93,6 +95,7 @@ def accept(db: Database, token: str, name: str, password: str) -> Person:
                 code="account.name-taken",
                 do="choose another one, or log in to accept the invitation",
             )
+        # In the same transaction: a link that is no longer valid leaves no account behind.
         return _use_invitation(connection, token, Person(id=person_id, name=name, owner=False))
 
 
@@ -109,6 +112,7 @@ def _valid_invitation(connection: Connection, token: str, *, lock: bool = False)
         invitation.c.used_by.is_(None),
         invitation.c.expires > time.time(),
     )
+    # Of two requests with one link, the second waits here and then finds it used.
     if lock:
         query = query.with_for_update()
     return connection.execute(query).first()
@@ -127,6 +131,7 @@ def _use_invitation(connection: Connection, token: str, who: Person) -> Person:
 
     if row.project is None:
         connection.execute(person.update().where(person.c.id == who.id).values(owner=True))
+        # Projects that the command line made had nobody to own them.
         adopt_projects(connection, who.id)
         return Person(id=who.id, name=who.name, owner=True)
 
@@ -134,6 +139,7 @@ def _use_invitation(connection: Connection, token: str, who: Person) -> Person:
         member.c.project == row.project,
         member.c.person == who.id,
     )
+    # The transaction is undone: the link can still be given to the person it was meant for.
     if connection.scalar(membership) is not None:
         raise Outdated("you are a member of this project already", code="member.already")
     add_member(connection, row.project, who.id, row.role)

@@ -73,6 +73,7 @@ def conflict(db: Database, who: Person, item_id: int) -> Conflict:
     """One item in conflict, for an adjudicator."""
     with db.read() as connection:
         row = _item_in_conflict(connection, who, item_id)
+        # Without names from here on: what is not read cannot be shown by mistake.
         answers = answers_of(connection, connection.scalars(_done_assignments(item_id)))
         resolutions = stored_answers(connection, RESOLVED, [item_id])
         flagged = is_flagged(connection, item_id)
@@ -96,10 +97,12 @@ def resolve(db: Database, who: Person, item_id: int, answers: Answers) -> None:
         row = _item_in_conflict(connection, who, item_id, lock=True)
         task = stored_task(connection, row.project)
         refuse_ended(task)
+        # Spans are checked against the text as it is, not as the browser had it.
         check_answers(task, row.queue, answers, len(db.opened(row.text)))
 
         erase_answers(connection, RESOLVED, [item_id])
         store_answers(connection, RESOLVED, item_id, answers)
+        # The adjudicator saw whether annotators flagged the text: either answer decides.
         decide_flag(connection, item_id, identifying=answers.identifying)
         _set_conflict(connection, item_id, "resolved")
         record(connection, row.project, who.id, "resolved", item=item_id, detail=answers.as_dict())
@@ -109,8 +112,10 @@ def requeue(db: Database, who: Person, project_id: int, item_id: int) -> int:
     """Void all answers to an item and ask for new ones, for the owner; returns how many there were."""
     with db.write() as connection:
         row = connection.execute(select(item).where(item.c.id == item_id, item.c.kind == "item")).first()
+        # An item of another project gets the same words: nobody learns which numbers exist.
         if row is None or row.project != project_id:
             raise NotFound("there is no such item", code="item.unknown")
+        # Checked in the transaction that does the work, so that no page can forget it.
         role_in(connection, who, project_id, *OWNS)
         lock_members(connection, project_id)
 
@@ -137,9 +142,11 @@ def note_conflict(connection: Connection, task: Task, item_id: int, more: int = 
         .returning(item.c.answered)
     )
     answered = connection.scalar(count) or 0
+    # A conflict is decided once: not before everybody has answered.
     if answered < task.project.annotators_per_item:
         return
 
+    # NULL statuses are passed over by MIN and MAX: only two people who both gave one can differ in it.
     differing_labels = (
         select(judgement.c.label)
         .join(assignment, assignment.c.id == judgement.c.assignment)
@@ -150,6 +157,7 @@ def note_conflict(connection: Connection, task: Task, item_id: int, more: int = 
             | (func.min(judgement.c.status) != func.max(judgement.c.status))
         )
     )
+    # One label is enough, so the database may stop at the first.
     differs = connection.execute(differing_labels.limit(1)).first() is not None
     _set_conflict(connection, item_id, "open" if differs else None)
 

@@ -74,11 +74,13 @@ def by_label(judgements: pl.DataFrame) -> Iterator[Agreed]:
         yield _agreed(label, judgements.filter(pl.col("label") == label))
 
     is_positive = pl.col("value") == 1
+    # Whoever did not mark the symptom was not asked for its status.
     with_status = judgements.filter(is_positive & pl.col("status").is_not_null())
     if len(with_status):
         is_uncertain = (pl.col("status") == "uncertain").cast(pl.Float64)
         yield _agreed(STATUS, with_status.with_columns(value=is_uncertain))
 
+    # With one label the line would repeat the one above.
     if judgements["label"].n_unique() > 1:
         yield _agreed(ALL, judgements)
 
@@ -105,6 +107,7 @@ def between(judgements: pl.DataFrame) -> Iterator[Pair]:
 
     for first, second in combinations(range(len(annotators)), 2):
         rated_twice = is_rated[:, first] & is_rated[:, second]
+        # Two people who never met have no agreement, rather than one of zero.
         if not rated_twice.any():
             continue
 
@@ -157,6 +160,7 @@ def _ratings(
 
     An item has a row for each of its labels.
     """
+    # Ranks without gaps are row numbers: far faster than a dictionary of pairs.
     row_rank = judgements.select(pl.struct("item", "label").rank("dense") - 1)[:, 0]
     rows = row_rank.to_numpy().astype(np.int64)
     names = judgements["annotator"].cast(pl.String)
@@ -170,5 +174,6 @@ def _ratings(
     ratings[rows, columns] = judgements["value"].cast(pl.Float64).to_numpy()
 
     items = np.zeros(row_count, np.int64)
+    # Rows of one item are not independent: intervals draw items, so each row remembers its own.
     items[rows] = judgements["item"].cast(pl.String).rank("dense").to_numpy()
     return ratings, items, annotators

@@ -79,12 +79,14 @@ def check_answers(task: Task, queue: str, answers: Answers, text_length: int) ->
     # Only symptoms have a status: conditions are present or not.
     labels_with_status = positive_labels if task.project.task == "symptoms" else set()
     _refuse_wrong_status(answers, labels_with_status)
+    # Evidence for a label that was answered no would be lost without a word.
     _refuse_wrong_spans(answers, positive_labels, text_length)
     _refuse_wrong_remarks(answers)
 
 
 def _refuse_unknown_labels(answers: Answers, labels: Sequence[str]) -> None:
     span_labels = [evidence.label for evidence in answers.spans]
+    # Forms can be forged, and imported files come from other projects.
     for label in (*answers.marks, *answers.status, *span_labels):
         if label not in labels:
             raise BadInput(
@@ -105,6 +107,7 @@ def _refuse_missing_marks(answers: Answers, labels: Sequence[str]) -> None:
 
 
 def _refuse_wrong_status(answers: Answers, labels_with_status: set[str]) -> None:
+    # Exactly these: a status of an unmarked symptom would count in no figure.
     complete = set(answers.status) == labels_with_status
     valid = set(answers.status.values()) <= set(STATUSES)
     if not complete or not valid:
@@ -124,6 +127,7 @@ def _refuse_wrong_spans(answers: Answers, positive_labels: set[str], text_length
         )
 
     for evidence in answers.spans:
+        # Empty spans would be evidence of nothing, and break the merging by characters.
         inside = 0 <= evidence.start < evidence.stop <= text_length
         if not inside or evidence.label not in positive_labels:
             raise BadInput(
@@ -159,6 +163,7 @@ def store_answers(connection: Connection, source: Source, key_id: int, answers: 
     ]
     connection.execute(source.marks.insert(), mark_rows)
 
+    # An INSERT without rows would insert one of defaults.
     if source.spans is not None and answers.spans:
         span_rows = [{key: key_id, **asdict(evidence)} for evidence in answers.spans]
         connection.execute(source.spans.insert(), span_rows)
@@ -203,6 +208,7 @@ def stored_answers(connection: Connection, source: Source, key_ids: Iterable[int
         key_id = row[source.key]
         label = row["label"]
         marks.setdefault(key_id, {})[label] = row["value"]
+        # A missing key, not a None: projects without a status have an empty mapping.
         if row["status"] is not None:
             status.setdefault(key_id, {})[label] = row["status"]
 
@@ -221,6 +227,7 @@ def _stored_spans(connection: Connection, source: Source, ids: Sequence[int]) ->
     """The spans by the assignment or item that they are about."""
     spans: dict[int, list[Span]] = {}
     table = source.spans
+    # Gold items have labels only: what must be marked in them, nobody said.
     if table is None:
         return spans
 

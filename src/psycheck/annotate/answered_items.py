@@ -139,6 +139,7 @@ def annotators_answers(project_id: int, *more_columns: ColumnElement[Any], flagg
             assignment.c.kind == "item",
         )
     )
+    # The default leaves flagged posts out: whoever forgets to ask does no harm.
     return query if flagged else query.where(~FLAGGED)
 
 

@@ -91,6 +91,7 @@ def _read_record(number: int, record: Any, text_field: str) -> RawItem:
             values_of_user.setdefault(user_id, {})[str(question)] = response["value"]
 
     metadata = record.get("metadata") or {}
+    # Reviewers and adjudicators are left out: what they said is no annotator's answer.
     raw_responses = []
     for place, (user_id, values) in enumerate(values_of_user.items()):
         about = _metadata_of_user(metadata, place, len(values_of_user))

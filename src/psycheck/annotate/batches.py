@@ -24,6 +24,7 @@ def close_batches_of(connection: Connection, task: Task, person_id: int | None =
 
     rows = list(connection.execute(filling.with_for_update()))
     for row in rows:
+        # Nobody may add to it meanwhile: the rows are locked.
         _close(connection, task, row.id, row.size)
         connection.execute(standing.update().where(standing.c.batch == row.id).values(batch=None))
     return len(rows)
@@ -31,6 +32,7 @@ def close_batches_of(connection: Connection, task: Task, person_id: int | None =
 
 def open_batch(connection: Connection, task: Task, standing_row: Row[Any]) -> tuple[int | None, int]:
     """The annotator's open batch with room for one more answer, and its new size; None without inspection."""
+    # Projects without inspection have no batches at all, not batches without a sample.
     if not task.project.inspection.share:
         return None, 0
 

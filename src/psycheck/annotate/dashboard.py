@@ -74,6 +74,7 @@ def progress(db: Database, who: Person, project_id: int) -> Progress:
     """How far a project is; for its owner."""
     with db.read() as connection:
         role_in(connection, who, project_id, *OWNS)
+        # From the newest settings: how many answers complete an item may have changed.
         per_item = stored_task(connection, project_id).project.annotators_per_item
         return Progress(
             queues=_queue_progress(connection, project_id, per_item),
@@ -88,6 +89,7 @@ def own_progress(db: Database, who: Person, project_id: int) -> list[OwnProgress
     with db.read() as connection:
         member_row = role_in(connection, who, project_id, *ANNOTATES, even_paused=True)
         task = stored_task(connection, project_id)
+        # The cap counts over all queues together, so each of them shows the same number.
         today = answers_today(member_row, time.time())
         daily_cap = task.project.welfare.daily_cap
 
@@ -130,12 +132,14 @@ def _queue_progress(
             func.sum(item.c.answered).label("answers"),
             func.sum(case((item.c.conflict == "open", 1), else_=0)).label("conflicts"),
             func.sum(case((item.c.conflict == "resolved", 1), else_=0)).label("resolved"),
+            # MIN passes over NULL: only items that still wait count.
             func.min(case((is_complete, None), else_=item.c.made)).label("oldest_made"),
         )
         .where(item.c.project == project_id, item.c.kind == "item")
         .group_by(item.c.queue)
         .order_by(item.c.queue)
     )
+    # One moment for all queues, so that their ages can be compared.
     now = time.time()
     return tuple(
         QueueProgress(

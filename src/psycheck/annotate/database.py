@@ -10,6 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final
 
+from psycheck.annotate.encryption_key import KEY_VARIABLE, cipher_of
 from psycheck.core.errors import BadInput, StoreFailure, library
 from psycheck.io.writing import private_folder, writing
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 FILE: Final = "annotate.sqlite"
-KEY_VARIABLE: Final = "PSYCHECK_ANNOTATE_KEY"
 _MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _WAIT: Final = 60  # seconds that a process waits for another that is writing
 _CHECKPOINTS: Final = 100  # tries to empty the log, a tenth of a second apart
@@ -84,7 +84,7 @@ class Database:
             if self.locks_rows:
                 plain = self.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
                 with plain as connection:
-                    connection.exec_driver_sql("VACUUM FULL")
+                    _rewrite_tables(connection)
                 return
             with self._writer:
                 pooled = self.engine.raw_connection()
@@ -124,12 +124,12 @@ def open_database(url: str, key: bytes | None = None, *, new: bool = False) -> D
             pool_pre_ping=True,
             **_ENGINE,
         )
-        database = Database(engine, cipher=_fernet(key))
+        database = Database(engine, cipher=cipher_of(key))
     elif backend == "sqlite" and target.database:
         engine = _sqlite(Path(target.database), new=new)
         database = Database(
             engine,
-            cipher=_fernet(key),
+            cipher=cipher_of(key),
             # SQLite has one writer: threads of one process queue here, rather than poll the file.
             _writer=threading.Lock(),
             _log=Path(f"{target.database}-wal"),
@@ -158,55 +158,6 @@ def server_value(connection: "Connection", name: str) -> str | None:
 
     query = server.select().with_only_columns(server.c.value).where(server.c.name == name)
     return connection.scalar(query)
-
-
-def read_key(file: Path | None) -> bytes | None:
-    """The key from a file, or from the environment variable PSYCHECK_ANNOTATE_KEY; None without either."""
-    if file is None:
-        return os.environ.get(KEY_VARIABLE, "").encode() or None
-    try:
-        return file.read_bytes().strip()
-    except OSError as error:
-        raise BadInput(
-            f"cannot read the key file ({error.strerror})",
-            code="key.unreadable",
-            where=str(file),
-        ) from error
-
-
-def make_key(file: Path) -> bytes:
-    """Write a new key to a file that its owner alone can read; an existing file is kept and read."""
-    if file.exists():
-        return read_key(file) or b""
-    library("cryptography", "encryption", "annotate")
-    from cryptography.fernet import Fernet
-
-    key: bytes = Fernet.generate_key()
-    with writing(file):
-        private_folder(file.resolve().parent)
-        # Refused if another process has just made the file: its key must not be lost.
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(key + b"\n")
-            os.fsync(opened.fileno())
-    return key
-
-
-def _fernet(key: bytes | None) -> "Fernet | None":
-    if key is None:
-        return None
-    library("cryptography", "encryption", "annotate")
-    from cryptography.fernet import Fernet
-
-    try:
-        return Fernet(key)
-    except ValueError as error:
-        raise BadInput(
-            "the key is not a key",
-            code="key.malformed",
-            allowed="32 bytes in URL-safe base64",
-            do="make one with psycheck annotate new FOLDER --key-file FILE",
-        ) from error
 
 
 def _sqlite(path: Path, *, new: bool) -> "Engine":
@@ -338,6 +289,27 @@ def check_proof(database: Database, proof: str | None, place: str) -> None:
         where=place,
         do="use the key it was made with",
     )
+
+
+def _rewrite_tables(connection: "Connection") -> None:
+    """Rewrite all tables of PostgreSQL, and what its planner noted of the texts in them."""
+    from sqlalchemy import String
+
+    from psycheck.annotate.tables import metadata
+
+    # ANALYZE keeps samples of each column, whole texts among them; of an emptied table it keeps the old.
+    # Setting a column's type drops its samples; since the type is the same, nothing else changes.
+    for table in metadata.sorted_tables:
+        changes = [
+            f"ALTER COLUMN {column.name} TYPE {column.type.compile(connection.dialect)}"
+            for column in table.columns
+            if isinstance(column.type, String)
+        ]
+        if changes:
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} {', '.join(changes)}")
+
+    connection.exec_driver_sql("VACUUM FULL")
+    connection.exec_driver_sql("ANALYZE")
 
 
 def _rewrite_file(connection: Any) -> None:

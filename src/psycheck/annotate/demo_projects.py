@@ -39,6 +39,7 @@ _LEFT: Final = 12  # items that nobody has seen, so that there is something to d
 
 def fill_demo(db: Database, seed: int = 0) -> tuple[tuple[str, str, str], ...]:
     """Make accounts and two projects with labels; returns name, role and password of each account."""
+    # Through the same functions as real people: the demo shows no state that they could not reach.
     owner = accept(db, invite(db, None, None, "owner"), "olga", PASSWORD)
     people = {"olga": owner}
     for name, corpus in _PROJECTS.items():
@@ -54,6 +55,7 @@ def _add_members(db: Database, owner: Person, project_id: int, people: dict[str,
     for name, role in ACCOUNTS.items():
         if role == "owner":
             continue
+        # Hashing a password takes long: an account is made once and joins the second project.
         token = invite(db, owner, project_id, role)
         if name in people:
             people[name] = join(db, people[name], token)
@@ -72,6 +74,7 @@ def _fill(
     truth: dict[str, Answers] = {}
     for queue in project_task.queues:
         texts = _draw(project_task, queue, corpus, rng)
+        # A generated text has one disease: no queue replaces the answers of another.
         truth |= zip(texts.texts, _true_answers(project_task, queue, texts), strict=True)
         _import(db, people["olga"], project_task, queue, texts, truth)
 
@@ -98,6 +101,7 @@ def _draw(project_task: Task, queue: str, corpus: Corpus, rng: Random) -> Corpus
     rng.shuffle(places)
     labelled = [place for place in places if has_label[place]]
     unlabelled = [place for place in places if not has_label[place]]
+    # A test needs both answers, or guessing could not be told from skill.
     by_turns = [place for pair in zip(labelled, unlabelled, strict=False) for place in pair]
 
     first = by_turns[: _TEST + _GOLD]
@@ -173,6 +177,7 @@ def _answer(
         assignment = next_item(db, who, project_task.id, queue)
         if isinstance(assignment, Nothing):
             return
+        # Some texts are skipped, so that the owner's pages have some to show.
         if number % 17 == 16:
             skip(db, who, assignment.id)
             continue
@@ -203,6 +208,7 @@ def _with_mistakes(project_task: Task, right: Answers, error_rate: float, rng: R
 
     status: dict[str, Status] = {}
     if project_task.project.task == "symptoms":
+        # A generated text has one status for all its symptoms.
         right_status: Status = next(iter(right.status.values()), "present")
         for label, mark in marks.items():
             if mark:

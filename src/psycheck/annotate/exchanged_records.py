@@ -175,6 +175,7 @@ def _complete(items: Sequence[RawItem]) -> list[Answered]:
             all_labels |= response.chosen
             has_status = has_status or response.uncertain is not None
 
+    # Only after all records are read is it known which labels the file asks about.
     labels = sorted(all_labels)
     return [
         Answered(
@@ -188,6 +189,7 @@ def _complete(items: Sequence[RawItem]) -> list[Answered]:
 
 def _completed(response: RawResponse, all_labels: Sequence[str], has_status: bool) -> Response:
     """A response with a mark for every label that its annotator saw; `all_labels` where that is unknown."""
+    # A label that was not shown stays unanswered: it must not become a no.
     labels_shown = all_labels if response.labels_shown is None else response.labels_shown
     labels = dict.fromkeys([*labels_shown, *sorted(response.chosen)])
     marks = {name: int(name in response.chosen) for name in labels}

@@ -69,6 +69,7 @@ def judgements(
         rows = connection.execute(
             annotators_answers(project_id, *columns, flagged=flagged)
             .join(judgement, judgement.c.assignment == assignment.c.id)
+            # A fixed order: the same project exports the same bytes, and files can be compared.
             .order_by(item.c.queue, item.c.id, assignment.c.id, judgement.c.label)
         )
         # By place, not by name: there are millions of rows in a large project.
@@ -128,6 +129,7 @@ def trail(db: Database, who: Person | None, project_id: int) -> Iterator[dict[st
     """Every event of a project in order; answers with their spans and flags, but no texts."""
     with db.read() as connection:
         check_owner(connection, who, project_id)
+        # An event per answer: read in pieces, a long trail never is in memory whole.
         rows = connection.execution_options(yield_per=2_000).execute(
             select(
                 event,
@@ -135,6 +137,7 @@ def trail(db: Database, who: Person | None, project_id: int) -> Iterator[dict[st
                 item.c.name.label("item_name"),
                 item.c.queue,
             )
+            # Outer joins: the command line has no person, and many events no item.
             .outerjoin(person, person.c.id == event.c.person)
             .outerjoin(item, item.c.id == event.c.item)
             .where(event.c.project == project_id)
@@ -170,11 +173,13 @@ def items_of(
     with db.read() as connection:
         all_rows = connection.execute(query.order_by(item.c.id)).all()
 
+    # The first queue's row stands for all: text and columns are the same in each.
     row_of_item: dict[str, Any] = {}
     for row in all_rows:
         row_of_item.setdefault(row.name, row)
     rows = list(row_of_item.values())
 
+    # One JSON per item and not columns: each corpus brings groups of its own.
     about = [json.loads(db.opened(row.about)) for row in rows]
     columns = _columns_about(about)
     return Corpus.of(
@@ -192,6 +197,7 @@ def _columns_about(
     about: list[dict[str, str]],
 ) -> dict[str, list[str | None]]:
     """The columns of what is stored about each item; a column that no item has is left out."""
+    # An item that was added later may have a column that the first ones lack.
     keys: set[str] = set()
     for about_item in about:
         keys.update(about_item)
@@ -209,10 +215,12 @@ def merged(
     """The items that have answers as a corpus, with one merged value per label; for the owner."""
     table = judgements(db, who, project_id, flagged=flagged)
     items = items_of(db, who, project_id)
+    # Texts without any answer would be rows of missing labels, and training would drop them anyway.
     judged_ids = set(table["item"])
     judged_items = items.only([item_id in judged_ids for item_id in items.ids])
 
     decisions = resolutions(db, who, project_id)
+    # Decisions about flagged texts are left out with their texts.
     decisions = decisions.filter(pl.col("item").is_in(judged_ids))
     corpus = with_judgements(judged_items, table, how, decisions)
     return replace(corpus, name=f"{items.name}-{how}")

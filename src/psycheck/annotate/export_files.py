@@ -98,6 +98,7 @@ def write_export(export: Exporting, path: Path) -> Written:
     """
     if export.what in MERGES:
         corpus, splits = _merged(export)
+        # Only text formats are opened by spreadsheets, which take "=" for a formula.
         write_corpus(_spreadsheet_safe(corpus) if path.suffix in (".csv", ".tsv") else corpus, path)
         return Written(
             rows=len(corpus),
@@ -112,6 +113,7 @@ def write_export(export: Exporting, path: Path) -> Written:
             allowed=nearest(export.what, EXPORTS),
             key="what",
         )
+    # Refused before anything is read: an export of a large project can take long.
     extensions = _extensions(export.what)
     if path.suffix not in extensions:
         raise BadInput(
@@ -138,13 +140,16 @@ def _merged(export: Exporting) -> tuple[Corpus, str]:
     how: Any = export.what
     corpus = merged(export.db, export.who, export.project, how, flagged=export.flagged)
     if export.split == NO_SPLITS:
+        # The corpus may have come with splits of its own: "none" means none.
         return Corpus(corpus.name, corpus.table.drop("split", strict=False)), ""
     if export.split is None and "split" in corpus.table:
         return corpus, f"{_sizes(corpus)} (as imported)"
+    # Shares of nothing cannot be drawn.
     if not len(corpus):
         return corpus, ""
 
     shares = export.split or SHARES
+    # An author in two splits would let a model recognise the person instead of the symptom.
     units = "by author" if "author" in corpus.table else "text by text, since no author is known"
     with_splits = split_anew(corpus, shares, seed=export.seed)
     return with_splits, f"{_sizes(with_splits)} ({shares} {units}, seed {export.seed})"
@@ -188,6 +193,7 @@ def setup_of(export: Exporting) -> str:
     """The labelling set-up of a Label Studio project for all labels that a project asks about."""
     with export.db.read() as connection:
         task = stored_task(connection, export.project)
+    # Queues share symptoms: each label is a control of the set-up once.
     labels = dict.fromkeys(label for queue in task.queues for label in task.labels(queue))
     return label_studio_setup(list(labels))
 
@@ -216,6 +222,7 @@ def _write_json(pieces: Iterator[str], path: Path) -> int:
     with path.open("w", encoding="utf-8") as file:
         for piece in pieces:
             file.write(piece)
+            # Brackets and separators are pieces, too, but no records.
             if piece.startswith("{"):
                 records += 1
     return records
@@ -227,6 +234,7 @@ def _content(export: Exporting) -> Iterator[str]:
         yield "["
         separator = ""
         for record in _records(export):
+            # Piece by piece: the array of a large project does not fit into memory as one string.
             yield separator
             yield json.dumps(record, ensure_ascii=False)
             separator = ",\n"

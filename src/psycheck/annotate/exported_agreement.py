@@ -27,6 +27,7 @@ def agreed(db: Database, who: Person | None, project_id: int) -> Iterator[dict[s
 
     Flagged posts count: no figure quotes them.
     """
+    # One table for all figures: they are of the same answers, even while people work.
     table = in_queues(judgements(db, who, project_id, flagged=True))
     for agreement in by_label(table):
         yield {"of": "label", **_agreement_record(agreement)}
@@ -37,12 +38,14 @@ def agreed(db: Database, who: Person | None, project_id: int) -> Iterator[dict[s
             "f1": _figure(on_evidence.f1),
             "alpha": _figure(on_evidence.alpha),
         }
+    # By day and by version show drift: an agreement over all hides that it fell.
     for day, agreement in by_day(table):
         yield {"of": "day", "day": day, **_agreement_record(agreement)}
     for version, agreement in by_version(table):
         yield {"of": "version", "version": version, **_agreement_record(agreement)}
     for pair in between(table):
         yield {"of": "pair", "first": pair.first, "second": pair.second, "kappa": _figure(pair.kappa)}
+    # Somebody who takes two seconds a text has not read it.
     for annotator_pace in pace(table):
         yield {"of": "annotator", **asdict(annotator_pace)}
 

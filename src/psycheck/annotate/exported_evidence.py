@@ -37,6 +37,7 @@ def evidence(
 def _evidence_record(answered: Answered, response: Response) -> dict[str, Any] | None:
     """What an answer has besides labels; None if it has nothing."""
     answers = response.answers
+    # Most answers are labels alone: a record for each would bury those with evidence.
     has_any = answers.spans or answers.identifying or answers.comment or answers.confidence
     if not has_any:
         return None
@@ -44,6 +45,7 @@ def _evidence_record(answered: Answered, response: Response) -> dict[str, Any] |
         "item": answered.name,
         "queue": answered.queue,
         "annotator": response.annotator,
+        # Offsets and no words: whoever has the texts can cut them out.
         "spans": [asdict(span) for span in answers.spans],
         "identifying": answers.identifying,
         "confidence": answers.confidence,
@@ -75,8 +77,10 @@ def gold_evidence(
 
 def standing_spans(answered: Answered) -> Iterator[tuple[str, list[Span], str]]:
     """The spans of an item that stand, by label, and whether the adjudicator or the majority marked them."""
+    # The adjudicator saw what everybody marked, so nobody else is asked any more.
     resolved = answered.answers_by(ADJUDICATOR)
     sources = resolved or answered.answers_by("annotator")
+    # Sorted, so that the same answers give the same file.
     labels = sorted({span.label for answers in sources for span in answers.spans})
     for label in labels:
         spans = merged_spans(len(answered.text), label, sources)
@@ -94,6 +98,7 @@ def flagged_items(db: Database, who: Person | None, project_id: int) -> Iterator
             .where(assignment.c.project == project_id, assignment.c.state == "done", assignment.c.identifying)
             .order_by(person.c.name)
         )
+        # In one query for all texts: a query per text would take long where many are flagged.
         names: dict[int, list[str]] = {}
         for item_id, name in connection.execute(flagging):
             names.setdefault(item_id, []).append(name)

@@ -26,6 +26,7 @@ def gold_rows(task: Task, corpus: Corpus, queues: Sequence[str | None]) -> list[
             status = "uncertain" if uncertainties[number] > 0.5 else "present"
 
         rows = []
+        # A text of a queue that is not asked is left out later, and needs no labels.
         labels = () if queue is None else task.labels(queue)
         for label in labels:
             value = values_of_label[label][number] if label in values_of_label else None

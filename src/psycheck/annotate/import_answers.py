@@ -68,6 +68,7 @@ def read_answered(path: Path, program: str) -> list[Answered]:
         allowed="a JSON array of records, or one per line",
     ):
         check_size(path.stat().st_size, str(path), LARGEST)
+        # Exports that were opened and saved on Windows begin with a mark of byte order.
         text = path.read_text("utf-8-sig")
         if text.lstrip().startswith("["):
             records = json.loads(text)
@@ -77,6 +78,7 @@ def read_answered(path: Path, program: str) -> list[Answered]:
     try:
         return READERS[program](records)
     except BadInput as error:
+        # The reader knows the record, and only we know the file.
         error.where = f"{path}, {error.where}"
         raise
 
@@ -99,6 +101,7 @@ def import_answers(
         task = stored_task(connection, project_id)
 
     placed_items = [_place(task, answered, queue) for answered in answered_items]
+    # All checks come before the first row: an import stops as a whole or not at all.
     _refuse_shared_ids(placed_items)
     _refuse_wrong_answers(task, placed_items)
 
@@ -110,6 +113,7 @@ def import_answers(
 
 def _place(task: Task, answered: Answered, queue: str | None) -> _Placed:
     """The item with its queue: the named one, that of its id (NAME/QUEUE), or the only one."""
+    # From the right: names may hold slashes, queues cannot.
     name, _, name_queue = answered.item.rpartition("/")
     item_name = answered.item
 
@@ -135,10 +139,10 @@ def _place(task: Task, answered: Answered, queue: str | None) -> _Placed:
 
 
 def _refuse_shared_ids(placed_items: Iterable[_Placed]) -> None:
-    """Refuse two texts under one id: the answers to one would go to the other."""
-    texts: dict[tuple[str, str], str] = {}
+    """Refuse two texts under one id, in any queues: the answers to one would go to the other."""
+    texts: dict[str, str] = {}
     for number, placed in enumerate(placed_items, 1):
-        first_text = texts.setdefault((placed.queue, placed.item), placed.text)
+        first_text = texts.setdefault(placed.item, placed.text)
         if first_text != placed.text:
             raise BadInput(
                 "an earlier record has the same id and another text",
@@ -182,6 +186,7 @@ def _import_items(
 
     added = 0
     for queue, texts in texts_of_queue.items():
+        # The same way in as for any corpus, with all its limits.
         corpus = Corpus.of("imported", list(texts.values()), ids=list(texts))
         added += import_corpus(db, who, project_id, corpus, queue=queue or None).added
     return added
@@ -189,6 +194,7 @@ def _import_items(
 
 def _import_responses(db: Database, task: Task, placed_items: Sequence[_Placed]) -> int:
     """Store the answers; returns how many were stored."""
+    # Accounts come first: answers refer to them.
     names = {response.annotator for placed in placed_items for response in placed.responses}
     stored = 0
     with db.write() as connection:
@@ -251,10 +257,12 @@ def _store_response(
         assignment.c.person == person_id,
         LIVE,
     )
+    # Importing a file again must count nobody twice.
     if connection.scalar(earlier) is not None:
         return False
 
     take_place = item.update().where(item.c.id == item_id, item.c.open > 0).values(open=item.c.open - 1)
+    # One UPDATE takes the place: "exactly k" also holds against people who work meanwhile.
     if not connection.execute(take_place).rowcount:
         return False
 
@@ -268,6 +276,7 @@ def _store_response(
         queue=queue,
         kind="item",
         state="done",
+        # A claim that is over: nothing gives its place back.
         expires=0.0,
         ended=_seconds_since_1970(response.time),
         seconds=response.seconds or 0.0,

@@ -113,6 +113,7 @@ def inspected(db: Database, who: Person, batch_id: int) -> tuple[Batch, list[Ins
                 Inspected(
                     assignment=drawn.id,
                     text=db.opened(drawn.text),
+                    # Blind: what the annotator said is not even handed to the page.
                     given=None if corrected is None else answers[drawn.id],
                     corrected=corrected,
                     flagged=corrected is not None and is_flagged(connection, drawn.item),
@@ -134,13 +135,16 @@ def correct(db: Database, who: Person, assignment_id: int, answers: Answers) -> 
             )
 
         batch_row = _batch_to_inspect(connection, who, row.batch, lock=True)
+        # After the lock: another reviewer may have finished the batch a moment ago.
         _refuse_inspected(batch_row)
 
+        # Spans of the reviewer must lie inside the text as well.
         sealed_text = connection.scalar(select(item.c.text).where(item.c.id == row.item)) or ""
         task = stored_task(connection, row.project)
         refuse_ended(task)
         check_answers(task, row.queue, answers, len(db.opened(sealed_text)))
 
+        # A reviewer may think again until the batch is finished: the last correction counts.
         erase_answers(connection, CORRECTED, [assignment_id])
         store_answers(connection, CORRECTED, assignment_id, answers)
         # Who inspects blind does not know of an annotator's flag, and so does not clear it.
@@ -168,6 +172,7 @@ def finish_inspection(db: Database, who: Person, batch_id: int) -> Batch:
 
         task = stored_task(connection, row.project)
         skill, inspected_answers = _skill(connection, batch_id)
+        # None: neither good nor bad enough to tell from luck.
         outcome = _outcome(skill, inspected_answers, row.size, task.project.inspection)
         score = None
         if outcome is None:
@@ -204,6 +209,7 @@ def reject(db: Database, who: Person, batch_id: int) -> None:
     with db.write() as connection:
         row = _batch_to_inspect(connection, who, batch_id, lock=True)
         role_in(connection, who, row.project, *OWNS)
+        # An accepted batch can still be taken back: drift may show only later.
         if row.state not in ("waiting", "accepted"):
             raise Outdated(
                 "this batch is still being filled, or was rejected",
@@ -267,6 +273,7 @@ def _skill(connection: Connection, batch_id: int) -> tuple[Skill, int]:
     answers = answers_of(connection, sample_ids)
     corrections = stored_answers(connection, CORRECTED, sample_ids)
 
+    # A score of half a sample would reward inspecting only what is easy.
     missing = len(sample_ids) - len(corrections)
     if missing:
         raise Outdated(
@@ -320,6 +327,7 @@ def _end_batch(
     if outcome == "rejected":
         done = answers_in(row.id)
         item_ids = list(connection.scalars(select(assignment.c.item).where(*done)))
+        # Void, not deleted: the trail and the figures of the annotator keep them.
         connection.execute(assignment.update().where(*done).values(state="void"))
         reopen(connection, row.project, item_ids, answered=True)
 

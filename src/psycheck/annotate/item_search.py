@@ -81,6 +81,7 @@ def search_items(db: Database, who: Person, project_id: int, search: Search) -> 
                 item.c.id > search.after,
             )
             .order_by(item.c.id)
+            # One more than a page holds tells whether there is another page.
             .limit(PAGE + 1)
         )
         rows = connection.execute(_narrowed(query, search)).all()
@@ -110,10 +111,12 @@ def stuck_items(db: Database, who: Person, project_id: int) -> int:
 
 def item_with_answers(db: Database, who: Person, project_id: int, item_id: int) -> tuple[Listed, Answered]:
     """One text with all that was said of it, for the owner."""
+    # By the search itself, so that a text's page and the list never disagree.
     listed = search_items(db, who, project_id, Search(after=item_id - 1))
     if not listed or listed[0].number != item_id:
         raise NotFound("there is no such text", code="item.unknown")
 
+    # The owner decides about flags, and must see what was flagged.
     for answered in answered_items(db, who, project_id, flagged=True, item_id=item_id):
         return listed[0], answered
     with db.read() as connection:
@@ -130,6 +133,7 @@ def free_item(db: Database, who: Person, project_id: int, item_id: int) -> None:
     """Offer a text again to those who skipped it, for the owner."""
     with db.write() as connection:
         _owned_item(connection, who, project_id, item_id)
+        # Void skips count no longer as seen: everybody may get the text again.
         skipped = (assignment.c.item == item_id) & (assignment.c.state == "skipped")
         connection.execute(assignment.update().where(skipped).values(state="void"))
         move_to_front(connection, project_id, item_id)
@@ -150,6 +154,7 @@ def close_item(
         places = 0
         if not closed:
             task = stored_task(connection, project_id)
+            # Claims count, too: whoever has the text open may still answer.
             answered_or_open = select(func.count()).where(
                 assignment.c.item == item_id,
                 LIVE,
@@ -221,9 +226,11 @@ def _narrowed(query: Select[tuple[object, ...]], search: Search) -> Select[tuple
     """The query with the conditions of a search."""
     conditions: list[ColumnElement[bool]] = []
     if search.id:
+        # PostgreSQL cannot compare a NUL, and "%" in an id is no wildcard.
         conditions.append(item.c.name.contains(search.id.replace("\x00", "\ufffd"), autoescape=True))
     if search.label:
         is_marked = (judgement.c.label == search.label) & (judgement.c.value == 1)
+        # Subqueries and not joins: a text with several answers would be listed several times.
         marked = select(assignment.c.item).join(judgement, judgement.c.assignment == assignment.c.id)
         conditions.append(item.c.id.in_(marked.where(is_marked, assignment.c.state == "done")))
     if search.annotator:

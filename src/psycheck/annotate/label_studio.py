@@ -31,6 +31,7 @@ from psycheck.annotate.exchanged_records import (
 def to_label_studio(items: Iterable[Answered]) -> Iterator[dict[str, Any]]:
     """Tasks with annotations, for a project with the set-up of `label_studio_setup`."""
     for item in items:
+        # Once per text: every span of every annotator uses the same offsets.
         units = _utf16_offsets(item.text)
         yield {
             "data": {"text": item.text, "item": item.item},
@@ -43,6 +44,7 @@ def label_studio_setup(labels: Sequence[str]) -> str:
     view = Xml.Element("View")
     Xml.SubElement(view, "Text", name="text", value="$text")
 
+    # Names of controls are what the reader looks for: both sides use the constants.
     _add_control(view, "Choices", "Choice", LABELS, labels)
     _add_control(view, "Choices", "Choice", UNCERTAIN, labels)
     _add_control(view, "Choices", "Choice", IDENTIFYING, [YES])
@@ -111,6 +113,7 @@ def _add_control(
     name: str,
     values: Sequence[str],
 ) -> None:
+    # Posts may be about several labels; without "multiple" Label Studio allows one.
     attributes = {"name": name, "toName": "text", "choice": "multiple"}
     control = Xml.SubElement(view, control_tag, attributes)
     for value in values:
@@ -121,6 +124,7 @@ def _read_task(number: int, task: Any, text_field: str) -> RawItem:
     """A task with its annotations; `number` names it where it has no name."""
     data = task["data"]
     text = as_text(data[text_field])
+    # A span that cuts an emoji in two has no offset here, and is refused as misshapen.
     character_at = {unit: character for character, unit in enumerate(_utf16_offsets(text))}
 
     annotations = task.get("annotations") or ()
@@ -129,6 +133,7 @@ def _read_task(number: int, task: Any, text_field: str) -> RawItem:
         for annotation in annotations
         if not annotation.get("was_cancelled") and not _is_decision(annotation)
     ]
+    # Ours first: Label Studio gives tasks new numbers.
     name = data.get("item") or task.get("id") or number
     return RawItem(item=str(name), text=text, responses=tuple(responses))
 
@@ -140,6 +145,7 @@ def _is_decision(annotation: Any) -> bool:
 
 def _meta(annotation: Any) -> Mapping[str, Any]:
     """What psycheck says of an annotation that it wrote, in the first result; empty for others."""
+    # The first result alone has it; an annotation without results has none.
     for result in annotation["result"][:1]:
         meta = result.get("meta")
         if isinstance(meta, dict):
@@ -156,6 +162,7 @@ def _read_annotation(annotation: Any, text: str, character_at: Mapping[int, int]
         if "choices" in value:
             control = str(part.get("from_name", LABELS))
             names = {as_text(name) for name in value["choices"]}
+            # Label Studio writes a part per region: the same control can occur several times.
             choices.setdefault(control, set()).update(names)
         elif "start" in value and "labels" in value:
             start = character_at[value["start"]]

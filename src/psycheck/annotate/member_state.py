@@ -71,6 +71,7 @@ def required_rest(
     now: float,
 ) -> tuple[Literal["break", "daily_cap"], float] | None:
     """Why a member must rest now, and until when; days are those of UTC."""
+    # The cap comes first: a break is over in minutes, the day is not.
     read_today = answers_today(member_row, now)
     if welfare.daily_cap and read_today >= welfare.daily_cap:
         next_midnight = (now // DAY + 1) * DAY

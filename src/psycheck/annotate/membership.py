@@ -64,11 +64,13 @@ def create_project(
 
     One that the command line makes, without a person, belongs to the next owner of the server who joins.
     """
+    # The command line comes without a person: whoever reads the database may do everything.
     if owner is not None and not owner.owner:
         raise NotAllowed("only an owner of the server creates projects", code="role.not-server-owner")
 
     with db.write() as connection:
         same_name = select(project.c.id).where(project.c.name == settings.name)
+        # Names are parts of addresses, on the whole server.
         if connection.scalar(same_name) is not None:
             raise Outdated(
                 f"there is a project '{settings.name}' already",
@@ -84,6 +86,7 @@ def create_project(
             graph=graph,
             made=time.time(),
         )
+        # Versions begin with the first, so that every answer has one to refer to.
         first_version = version.insert().values(
             project=project_id,
             number=1,
@@ -107,6 +110,7 @@ def add_member(connection: Connection, project_id: int, person_id: int, role: Ro
 def adopt_projects(connection: Connection, person_id: int) -> None:
     """Make a person the owner of all projects that have none."""
     owned = select(member.c.project).where(member.c.role == "owner")
+    # Made on the command line, before anybody had an account.
     ownerless = select(project.c.id).where(project.c.id.not_in(owned))
     for project_id in connection.scalars(ownerless).all():
         add_member(connection, project_id, person_id, "owner")
@@ -148,6 +152,7 @@ def project_named(db: Database, name: str | None = None) -> int:
 
     if name is not None and name in id_of:
         return id_of[name]
+    # With one project, which most databases have, nobody need name it.
     if name is None and len(id_of) == 1:
         return next(iter(id_of.values()))
 
@@ -210,6 +215,7 @@ def role_in(
     if row is None:
         # The same words as for a project that does not exist: nobody learns which ones do.
         raise NotFound("there is no such project", code="project.unknown")
+    # Before the pause: a role that may not do this is not told about its pause either.
     refuse_other_roles(row.role, roles)
     if row.paused and not even_paused:
         refuse_paused()
@@ -233,6 +239,7 @@ def refuse_other_roles(role: str, allowed_roles: tuple[Role, ...]) -> None:
 
 def check_owner(connection: Connection, who: Person | None, project_id: int) -> None:
     """Allow only the owner of a project, and the command line, which comes without a person."""
+    # Whoever can open the database on the command line needs no role.
     if who is not None:
         role_in(connection, who, project_id, *OWNS)
 
@@ -265,23 +272,44 @@ def members(db: Database, who: Person, project_id: int) -> list[Member]:
 
 
 def pause(db: Database, who: Person | None, project_id: int, person_id: int, *, paused: bool) -> None:
-    """Stop the work of a member in any role but the owner's, or resume it; for the owner."""
+    """Stop the work of a member in any role, or resume it; for the owner."""
     with db.write() as connection:
         check_owner(connection, who, project_id)
-        changed = connection.execute(
-            member.update()
-            .where(
-                member.c.project == project_id,
-                member.c.person == person_id,
-                member.c.role != "owner",
-            )
-            .values(paused=paused)
-        )
-        if not changed.rowcount:
-            raise NotFound("there is no such member", code="member.unknown")
+        lock_members(connection, project_id)
+        role = role_of_member(connection, project_id, person_id)
+        if paused and role in OWNS:
+            refuse_without_owner(connection, project_id, person_id)
 
+        membership = (member.c.project == project_id) & (member.c.person == person_id)
+        connection.execute(member.update().where(membership).values(paused=paused))
         what = "paused" if paused else "resumed"
         record(connection, project_id, who.id if who else None, what, detail={"person": person_id})
+
+
+def role_of_member(connection: Connection, project_id: int, person_id: int) -> str:
+    """The role of a member; an error if there is no such member."""
+    membership = (member.c.project == project_id) & (member.c.person == person_id)
+    role: str | None = connection.scalar(select(member.c.role).where(membership))
+    if role is None:
+        raise NotFound("there is no such member", code="member.unknown")
+    return role
+
+
+def refuse_without_owner(connection: Connection, project_id: int, leaving: int) -> None:
+    """Refuse to let an owner go if no other is left who can work; the caller has locked all members."""
+    other_owners = select(member.c.person).where(
+        member.c.project == project_id,
+        member.c.role.in_(OWNS),
+        member.c.person != leaving,
+        # Whoever is paused could not let anybody in again.
+        ~member.c.paused,
+    )
+    if connection.scalar(other_owners.limit(1)) is None:
+        raise Outdated(
+            "a project needs an owner who is not paused",
+            code="member.last-owner",
+            do="invite another owner first",
+        )
 
 
 def record(

@@ -32,6 +32,7 @@ def unsureness(scores: Sequence[FloatArray]) -> FloatArray:
     scored = (~np.isnan(stacked)).sum(axis=0)
     # 0 / 0 is NaN where no model scored an item.
     with np.errstate(invalid="ignore"):
+        # Of those models that scored the item: a missing score says nothing.
         mean = np.nansum(stacked, axis=0) / scored
     unsure = 1 - 2 * np.abs(mean - 0.5)
     return np.asarray(np.fmax.reduce(unsure, axis=1))
@@ -139,6 +140,7 @@ def model_agreement(
     if not rows or judgements.is_empty():
         return
 
+    # The majority per text and label, so that texts with many answers count no more than others.
     share_of_yes = judgements.group_by("item", "label").agg(pl.col("value").mean().alias("yes"))
     scores = pl.DataFrame(
         [(f"{row.queue} {row.name}", row.model, row.label, row.score) for row in rows],

@@ -29,6 +29,7 @@ LINK_DAYS: Final = 7
 def change_password(db: Database, who: Person, old: str, new: str) -> None:
     """Set a new password and end all sessions."""
     with db.read() as connection:
+        # The old password too: an open session on a shared computer must not be enough.
         hashed = connection.scalar(select(person.c.password).where(person.c.id == who.id))
     if hashed is None or not is_password(hashed, old):
         raise Refusal("the password is wrong", code="password.wrong")
@@ -60,6 +61,7 @@ def make_password_link(db: Database, owner: Person | None, project_id: int, pers
         if owner is not None:
             _refuse_power_elsewhere(connection, owner, person_id)
 
+        # Of several links only the newest works, so that a lost one can be replaced.
         connection.execute(delete(password_link).where(password_link.c.person == person_id))
         connection.execute(
             password_link.insert().values(
@@ -107,6 +109,7 @@ def set_password(db: Database, token: str, password: str) -> Person:
 
 def _refuse_power_elsewhere(connection: Connection, owner: Person, person_id: int) -> None:
     """Refuse a password link for somebody who owns the server, or is in a project of others."""
+    # A link is a way into all that a person sees: their other projects, or the whole server.
     owns_server = connection.scalar(select(person.c.owner).where(person.c.id == person_id))
     owned = select(member.c.project).where(member.c.person == owner.id, member.c.role == "owner")
     elsewhere = connection.scalar(
@@ -116,7 +119,7 @@ def _refuse_power_elsewhere(connection: Connection, owner: Person, person_id: in
         raise NotAllowed(
             "this person also belongs to projects of others, or owns the server",
             code="password.not-yours",
-            do="ask whoever runs the server: psycheck annotate password FOLDER NAME",
+            do="ask whoever runs the server: psycheck annotate member FOLDER NAME password",
         )
 
 
@@ -143,4 +146,5 @@ def _no_password_link() -> NotFound:
 def _store_password(connection: Connection, person_id: int, hashed: str) -> None:
     """Store the hash of a new password and end all sessions."""
     connection.execute(person.update().where(person.c.id == person_id).values(password=hashed))
+    # Whoever stole the old password may still be logged in.
     connection.execute(delete(session).where(session.c.person == person_id))

@@ -147,6 +147,7 @@ def read_project(path: str | Path) -> tuple[Project, str, str | None]:
     if project.graph is None:
         return project, text, None
 
+    # Beside the project file, so that both can be moved together.
     graph = read_graph(Path(path).parent / project.graph)
     _check_diseases(project, graph, str(path))
     return project, text, json.dumps(asdict(graph))
@@ -154,6 +155,7 @@ def read_project(path: str | Path) -> tuple[Project, str, str | None]:
 
 def parse_project(text: str, place: str = "", *, own_graph: bool = False) -> Project:
     """Read a project from TOML; a graph file is refused unless the caller can read files (`own_graph`)."""
+    # A browser can send half of an emoji: its size must not raise another error.
     if len(text.encode("utf-8", "surrogatepass")) > LARGEST:
         raise BadInput(
             "the project file is too large",
@@ -171,6 +173,7 @@ def parse_project(text: str, place: str = "", *, own_graph: bool = False) -> Pro
             do="fix that line",
         ) from error
 
+    # Unknown keys are errors: a misspelt limit would silently be the default.
     project = read_settings(Project, raw, place)
     _refuse_unknown_descriptions(project, place)
     if project.task == "conditions":
@@ -189,6 +192,7 @@ def task_of(
     ended: bool = False,
 ) -> Task:
     """The task of a stored project."""
+    # A graph of one's own is stored with the project: answers keep their meaning if the file changes.
     diseases = read_graph() if graph is None else _stored_graph(graph)
     project = parse_project(settings, own_graph=graph is not None)
     return Task(id=project_id, project=project, diseases=diseases, version=version, ended=ended)
@@ -223,6 +227,7 @@ def _check_conditions(project: Project, place: str) -> None:
         raise wrong(
             "conditions need labels", place, "labels", 'such as ["depression"]', code="project.no-labels"
         )
+    # Two fields of one name in a form: the second answer would win.
     if len(set(project.labels)) < len(project.labels):
         raise wrong("a label occurs twice", place, "labels", code="project.duplicate-labels")
     if project.graph is not None:
@@ -247,6 +252,7 @@ def _check_symptoms(project: Project, place: str, *, own_graph: bool) -> None:
 
     if project.graph is None:
         _check_diseases(project, read_graph(), place)
+    # A path in an uploaded file would let an owner read the server's files.
     elif not own_graph:
         raise wrong(
             "a graph file cannot be uploaded",

@@ -103,9 +103,11 @@ def _low_gold_score(
 ) -> Alert | None:
     """An alert if the skill (`skill`) in the latest gold answers is below the mark."""
     latest = pairs[-LATEST_GOLD:]
+    # One wrong answer of three is no reason to talk to anybody.
     if len(latest) < FEWEST:
         return None
 
+    # Skill and not the share of right answers, which always no would pass on rare labels.
     score = skill_of(latest).score
     if score >= reject_below:
         return None
@@ -195,6 +197,7 @@ def _gold_pairs(
 
 def _agreements(connection: Connection, project_id: int, annotator: Row[Any]) -> list[bool]:
     """Whether each of a person's latest answers agrees with the others', the latest last."""
+    # Only what the rule compares is read: an annotator may have thousands of answers.
     latest_first = (
         _done_by(project_id, annotator, "item")
         .order_by(assignment.c.ended.desc())
@@ -212,14 +215,17 @@ def _agreements(connection: Connection, project_id: int, annotator: Row[Any]) ->
     ).all()
     answers = answers_of(connection, [row.id for row in all_rows])
 
+    # Grouped once: a query per item would make the dashboard slow.
     ids_of_item: dict[int, list[int]] = defaultdict(list)
     for row in all_rows:
         ids_of_item[row.item].append(row.id)
 
     agreements = []
     for row in reversed(own_rows):
+        # Their own answer is left out: nobody is compared with themselves.
         other_ids = [answer_id for answer_id in ids_of_item[row.item] if answer_id != row.id]
         majority = _majority([answers[answer_id].marks for answer_id in other_ids])
+        # Without a majority there is nothing to be right about.
         if majority is not None:
             agreements.append(_is_right((answers[row.id].marks, majority)))
     return agreements

@@ -95,6 +95,7 @@ def show_assignment(
         .where(assignment.c.id == assignment_id)
     ).one()
 
+    # What was taken back is shown again, so that only the slip has to be mended.
     answers = own_answers(db, connection, row) if row.state == "done" else undone_answers
 
     # Hidden gold must not be told apart from annotated items.
@@ -132,6 +133,7 @@ def _try_next_item(
         if member_row.paused:
             return Nothing("paused")
 
+        # Inside the transaction: an owner may just have ended the project.
         task = stored_task(connection, project_id)
         if task.ended:
             return Nothing("ended")
@@ -223,6 +225,7 @@ def _candidates(connection: Connection, task: Task, standing_row: Row[Any]) -> l
     """The next items for a person in a queue: of the test, a hidden gold item, returned ones, fresh ones."""
     if standing_row.screening == "failed":
         return []
+    # The test comes before everything else, one item at a time and the same for all.
     if standing_row.screening == "open":
         return _unseen(connection, standing_row, kind="screening", most=1)
 
@@ -258,6 +261,7 @@ def _unseen_in_lane(
     `last` is the last position of the lane that was in use before the search.
     """
     passed_before = getattr(standing_row, column)
+    # Nothing was added since this person saw the end: no search at all.
     if passed_before >= last:
         return []
 

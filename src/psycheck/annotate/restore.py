@@ -61,10 +61,12 @@ def restore(db: Database, path: Path) -> int:
 
     A backup that is not encrypted can go into a database with a key, and is encrypted there.
     """
+    # A stream: the head is read here, all else inside the transaction.
     lines = _lines(path)
     encrypted = _check_head(db, lines, path)
     try:
         with db.write() as connection:
+            # Rows of two servers under the same numbers would mix people and answers.
             _refuse_used(connection)
             return _fill(db, connection, lines, path, encrypted=encrypted)
     except (StatementError, OverflowError) as error:
@@ -118,6 +120,7 @@ def _fill(
     """Insert all rows of a backup; returns how many it has."""
     pieces: dict[str, _Piece] = {}
     inserted: Counter[str] = Counter()
+    # Encrypted rows stay as they are: the key is checked at the end.
     seal = db.cipher is not None and not encrypted
 
     rows = 0
@@ -137,6 +140,7 @@ def _fill(
         piece.rows.append(row)
         piece.size += size
         if piece.is_full:
+            # The few values of the server never fill a piece; a file that says so is forged.
             if table is server:
                 raise _fits_no_table(path)
             _insert_pieces(connection, pieces, inserted)

@@ -54,6 +54,7 @@ def screening_result(db: Database, who: Person, project_id: int, queue: str) -> 
 
         standing_row = standing_of(connection, who.id, task, queue)
         settings = task.project.screening
+        # New settings may allow fewer tries than somebody has had.
         tries_left = max(0, settings.tries - standing_row.tries)
 
         is_over = standing_row.screening == "passed" or (
@@ -83,6 +84,7 @@ def retake(db: Database, who: Person, project_id: int, queue: str) -> None:
                 "the test cannot be taken again: it is open or was passed",
                 code="screening.not-failed",
             )
+        # Checked again in the transaction: the page may be hours old.
         if standing_row.tries >= task.project.screening.tries:
             raise Outdated(
                 "no tries are left for this test",
@@ -106,6 +108,7 @@ def end_of_test(connection: Connection, task: Task, person_id: int, queue: str) 
     answers = answers_of(connection, [row.id for row in ended])
     expected = stored_answers(connection, KNOWN, [row.item for row in ended])
     answered = [row for row in ended if row.id in answers]
+    # Skipped texts do not count against anybody: skipping costs nothing.
     pairs = [(answers[row.id].marks, expected[row.item].marks) for row in answered]
 
     # Who skips most of a test has not shown anything: that is a failure whatever the score.
@@ -187,6 +190,7 @@ def _ended_assignments(
             assignment.c.kind == "screening",
             assignment.c.state.in_(("done", "skipped")),
         )
+        # In the order in which the texts came, as people remember them.
         .order_by(item.c.position)
     )
     return list(connection.execute(query))

@@ -49,6 +49,7 @@ def skill_of(pairs: Iterable[tuple[Marks, Marks]]) -> Skill:
     observed = sum(label.expected + label.marked - 2 * label.hits for label in counts.values())
     by_chance = sum(_differing_by_chance(label) for label in counts.values())
 
+    # Nothing could differ by chance: one class alone, or no texts.
     score = 100.0 if not observed else 0.0
     if by_chance:
         score = max(0.0, 100 * (1 - observed / by_chance))
@@ -88,7 +89,9 @@ def _luck(counts: Mapping[str, _LabelCounts]) -> float:
     for label in counts.values():
         possible_hits = np.arange(min(label.expected, label.marked) + 1)
         of_label = hypergeom.pmf(possible_hits, label.texts, label.expected, label.marked)
+        # Labels are dealt out independently: the hits of all are the sum, its chances the convolution.
         distribution = np.convolve(distribution, of_label)
 
     hits = sum(label.hits for label in counts.values())
+    # Rounding may add up to a little over 1.
     return min(1.0, float(distribution[hits:].sum()))

@@ -83,12 +83,14 @@ def submit(
         task = stored_task(connection, row.project)
         check_answers(task, row.queue, answers, len(db.opened(row.text)))
 
+        # The browser measures: a wrong clock must not spoil the mean.
         seconds = min(max(seconds, 0.0), _LONGEST)
         values = {
             "token": token,
             "identifying": answers.identifying,
             "confidence": answers.confidence,
             "comment": db.sealed(answers.comment) if answers.comment else None,
+            # Time on a revision counts, too.
             "seconds": (row.seconds or 0) + seconds,
             "version": task.version,
         }
@@ -126,6 +128,7 @@ def skip(db: Database, who: Person, assignment_id: int) -> Submitted:
             )
 
         task = stored_task(connection, row.project)
+        # Counted like an answer: breaks and the cap are about what was read.
         screened = _end_claim(connection, task, row, state="skipped")
         if row.kind == "item":
             reopen(connection, row.project, [row.item])
@@ -145,6 +148,7 @@ def undo(db: Database, who: Person, project_id: int, queue: str) -> Assignment |
         row = _own_assignment(connection, who, last_id)
         _refuse_settled(connection, row)
         task = stored_task(connection, project_id)
+        # Read before they are erased: the form shows them again.
         undone_answers = own_answers(db, connection, row)
 
         if row.state == "skipped":
@@ -194,6 +198,7 @@ def _own_assignment(
     row = connection.execute(query.with_for_update(of=[member, assignment])).first()
     if row is None:
         raise NotFound("there is no such assignment", code="assignment.unknown")
+    # Somebody may have another role by now than when they took the item.
     refuse_other_roles(row.role, ANNOTATES)
     if row.state == "void":
         raise Outdated(
@@ -256,6 +261,7 @@ def _end_claim(
         # The item comes last: everybody locks items after all other rows.
         note_conflict(connection, task, row.item, more=1)
 
+    # Only a test ends by itself.
     if row.kind != "screening":
         return False
     return end_of_test(connection, task, row.person, row.queue)
@@ -325,6 +331,7 @@ def _refuse_settled(connection: Connection, row: Row[Any]) -> None:
     batch_is_closed = batch_state is not None and batch_state != "filling"
 
     resolved_item = connection.scalar(select(resolution.c.item).where(resolution.c.item == row.item).limit(1))
+    # A changed answer would leave the score or the decision about something else.
     if batch_is_closed or resolved_item is not None:
         raise Outdated(
             "this answer waits for inspection, or was inspected or resolved",
@@ -347,6 +354,7 @@ def _last_ended(
     )
     query = select(assignment.c.id).where(*in_queue, assignment.c.state.in_(("done", "skipped")))
 
+    # By time and not by number: an item that was undone has an older number.
     if before is not None:
         ended = connection.scalar(select(assignment.c.ended).where(*in_queue, assignment.c.id == before))
         if ended is not None:

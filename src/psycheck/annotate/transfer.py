@@ -3,35 +3,28 @@
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from sqlalchemy import Connection, select
 
 from psycheck.annotate.annotator_answers import KNOWN, stored_answers
 from psycheck.annotate.database import Database
-from psycheck.annotate.gold_items import UNCERTAIN, gold_rows, store_gold, store_reasons
-from psycheck.annotate.membership import OWNS, Person, check_owner, record, refuse_ended, role_in, stored_task
+from psycheck.annotate.gold_items import gold_rows, store_gold, store_reasons
+from psycheck.annotate.membership import Person, check_owner, record, refuse_ended, stored_task
 from psycheck.annotate.open_places import FRESH
 from psycheck.annotate.project import Task
 from psycheck.annotate.skill import LUCK, perfect_skill
 from psycheck.annotate.tables import item, project
 from psycheck.core.corpus import GROUP, PLAIN, Corpus
-from psycheck.core.errors import BadInput, PsycheckError, nearest
-from psycheck.corpora.columns import Columns, assign
-from psycheck.corpora.reading import read_corpus
-from psycheck.io.tables import read_table, readable_endings
+from psycheck.core.errors import BadInput, nearest
 
 KINDS: Final = ("item", "screening", "gold")
 MOST_ITEMS: Final = 500_000
 LONGEST_TEXT: Final = 50_000  # characters
-LARGEST_UPLOAD: Final = 64_000_000  # bytes
-WHY: Final = "why"  # the column with reasons for gold labels
-_QUEUES: Final = ("queue", "disease")  # groups that name the queue of an item
-_RETRIEVED: Final = frozenset({"disease", "symptom"})  # columns of what `retrieve` writes
+QUEUE_GROUPS: Final = ("queue", "disease")  # groups that name the queue of an item
+RETRIEVED: Final = frozenset({"disease", "symptom"})  # columns of what `retrieve` writes
 _PIECE: Final = 1_000  # rows per statement
 
 
@@ -74,11 +67,13 @@ def import_corpus(
         task = stored_task(connection, project_id)
         refuse_ended(task)
         queues = _queue_of_each(task, corpus, queue)
+        # Checked before anything is stored: a test with a gap would be half there.
         expected = None if kind == "item" else gold_rows(task, corpus, queues)
         positions = _reserve_positions(
             connection, project_id, len(corpus), shuffled=_is_shuffled(task, kind, corpus)
         )
 
+        # Read under the project's lock, which the positions have taken.
         known = known_items(connection, project_id)
         _refuse_other_texts(db, connection, corpus, queues, known)
         new = _new_texts(corpus, queues, known)
@@ -89,6 +84,7 @@ def import_corpus(
             store_gold(connection, item_ids, [expected[number] for number in new])
             texts = corpus.texts
             store_reasons(db, connection, item_ids, [reasons.get(texts[number], "") for number in new])
+        # After the insertion: a test may come in several files.
         if kind == "screening":
             _refuse_test_for_guessers(connection, task, {queues[number] for number in new})
 
@@ -101,92 +97,6 @@ def import_corpus(
         known=len(corpus) - len(item_ids) - elsewhere,
         elsewhere=elsewhere,
     )
-
-
-def reasons_in(path: Path, columns: Columns | None = None, format: str | None = None) -> dict[str, str]:
-    """The reasons for gold labels by text, from the column `why` of a file: corpora have no long columns."""
-    table = read_table(path, format)
-    if WHY not in table.columns:
-        return {}
-    texts = table.columns[assign(table, columns or Columns()).text]
-    return {str(text): str(why) for text, why in zip(texts, table.columns[WHY], strict=True) if why}
-
-
-def columns_for(
-    db: Database,
-    project_id: int,
-    kind: str,
-    path: Path,
-    columns: Columns,
-    format: str | None = None,
-) -> Columns:
-    """The columns of a file for a project: `queue` or `disease` is a group; its labels are known by name.
-
-    A test seldom has both answers to every label, and a column of zeros is not guessed to be a label.
-    """
-    with db.read() as connection:
-        task = stored_task(connection, project_id)
-    table = read_table(path, format)
-
-    labels = columns.labels
-    if not labels and kind != "item":
-        project_labels = {UNCERTAIN}
-        for queue in task.queues:
-            project_labels.update(task.labels(queue))
-        labels = tuple(name for name in table.columns if name in project_labels)
-    columns = replace(columns, labels=labels)
-
-    groups = assign(table, columns).groups
-    taken_columns = {*groups, *(getattr(columns, role) for role in PLAIN)}
-    free_columns = set(table.columns) - taken_columns
-    queue_columns: list[str] = [name for name in _QUEUES if name in free_columns]
-    # Both columns tell that the file is from `retrieve`, whose order is kept.
-    if {*groups, *free_columns} - {*labels} >= _RETRIEVED:
-        queue_columns += sorted(_RETRIEVED - {*groups, *queue_columns})
-    return replace(columns, groups=(*groups, *queue_columns))
-
-
-def import_upload(
-    db: Database,
-    who: Person,
-    project_id: int,
-    name: str,
-    content: bytes,
-    *,
-    kind: str = "item",
-    queue: str | None = None,
-) -> Imported:
-    """Import a file that a browser sent; of its name only the extension counts."""
-    if len(content) > LARGEST_UPLOAD:
-        raise BadInput(
-            "the file is too large",
-            code="upload.too-large",
-            allowed=f"at most {LARGEST_UPLOAD // 1_000_000} MB",
-        )
-    extensions = [ending for ending in readable_endings() if name.casefold().endswith(ending)]
-    if not extensions:
-        raise BadInput(
-            "this kind of file cannot be imported",
-            code="upload.unknown-kind",
-            allowed=", ".join(readable_endings()),
-        )
-    with db.read() as connection:
-        role_in(connection, who, project_id, *OWNS)
-
-    # The folder is readable for its owner alone.
-    with TemporaryDirectory(prefix="psycheck-") as folder:
-        path = Path(folder) / f"upload{extensions[0]}"
-        path.write_bytes(content)
-        try:
-            columns = columns_for(db, project_id, kind, path, Columns())
-            corpus = read_corpus(path, columns)
-            reasons = reasons_in(path, columns)
-        except PsycheckError as error:
-            # The folder is gone when the error is read, and means nothing to the person who uploaded.
-            for part in ("what", "where", "allowed", "do"):
-                setattr(error, part, getattr(error, part).replace(f"{folder}/", ""))
-            raise
-    return import_corpus(db, who, project_id, corpus, kind=kind, queue=queue, reasons=reasons)
 
 
 def known_items(connection: Connection, project_id: int) -> dict[tuple[str | None, str], int]:
@@ -239,7 +149,7 @@ def _queue_of_each(task: Task, corpus: Corpus, queue: str | None) -> list[str | 
             )
         return [queue] * len(corpus)
 
-    queue_groups = [name for name in _QUEUES if name in corpus.groups]
+    queue_groups = [name for name in QUEUE_GROUPS if name in corpus.groups]
     if queue_groups:
         return _queues_in_group(task, corpus, queue_groups[0])
     if len(task.queues) == 1:
@@ -266,7 +176,7 @@ def _queues_in_group(task: Task, corpus: Corpus, group: str) -> list[str | None]
 
 def _is_shuffled(task: Task, kind: str, corpus: Corpus) -> bool:
     """Whether texts come in a random order; what `retrieve` wrote is in a balanced one, by symptom."""
-    comes_from_retrieve = set(corpus.groups) >= _RETRIEVED
+    comes_from_retrieve = set(corpus.groups) >= RETRIEVED
     return kind == "item" and task.project.order.how != "file" and not comes_from_retrieve
 
 
@@ -287,6 +197,7 @@ def _reserve_positions(
     last = connection.scalar(reserve) or 0
     positions = list(range(last - number + 1, last + 1))
     if shuffled:
+        # From the number of positions, so that the order can be repeated and differs from file to file.
         Random(last).shuffle(positions)
     return positions
 
@@ -347,9 +258,12 @@ def _refuse_other_texts(
     queues: Sequence[str | None],
     known: Mapping[tuple[str | None, str], int],
 ) -> None:
-    """Refuse a text under the id of another one: it would be lost, and its answers go to the other text."""
-    keys = zip(queues, corpus.ids, strict=True)
-    number_of_item = {known[key]: number for number, key in enumerate(keys) if key in known}
+    """Refuse a text under the id of another one, in any queue: exports would mix up their answers."""
+    ids_and_queues = enumerate(zip(corpus.ids, queues, strict=True))
+    number_of_id = {name: number for number, (name, queue) in ids_and_queues if queue is not None}
+    number_of_item = {
+        item_id: number_of_id[name] for (_, name), item_id in known.items() if name in number_of_id
+    }
     texts = corpus.texts
 
     item_ids = list(number_of_item)

@@ -10,11 +10,14 @@ from psycheck.annotate.adjudication import note_conflict
 from psycheck.annotate.batches import close_batches_of
 from psycheck.annotate.database import Database
 from psycheck.annotate.membership import (
+    OWNS,
     Person,
     Role,
     check_owner,
     lock_members,
     record,
+    refuse_without_owner,
+    role_of_member,
     stored_task,
 )
 from psycheck.annotate.open_places import reopen
@@ -98,6 +101,7 @@ def edit_project(
                 do="load the page again and repeat your change",
             )
 
+        # A graph of its own is fixed, so a path in the text is compared and never read.
         settings = parse_project(text, "the project file", own_graph=True)
         _refuse_other_questions(task.project, settings)
         number = task.version + 1
@@ -110,6 +114,7 @@ def edit_project(
                 project=project_id, number=number, settings=text, person=editor, made=time.time()
             )
         )
+        # In the same transaction: nobody takes a place that is about to close.
         _change_places(connection, task, settings.annotators_per_item)
         record(connection, project_id, editor, "changed the settings", detail={"version": number})
     return number
@@ -135,6 +140,7 @@ def _change_places(connection: Connection, task: Task, per_item: int) -> None:
     open_items = (item.c.project == task.id, item.c.kind == "item", ~item.c.closed)
     places = item.c.open + more
     connection.execute(update(item).where(*open_items, places >= 0).values(open=places))
+    # More answers than are now wanted: they stay, and the item is complete.
     connection.execute(update(item).where(*open_items, places < 0).values(open=0))
     if more < 0:
         # Items that now have all their answers may be in conflict.
@@ -161,32 +167,17 @@ def remove_member(db: Database, who: Person | None, project_id: int, person_id: 
     with db.write() as connection:
         check_owner(connection, who, project_id)
         lock_members(connection, project_id)
-        role = connection.scalar(
-            select(member.c.role).where(member.c.project == project_id, member.c.person == person_id)
-        )
-        if role is None:
-            raise NotFound("there is no such member", code="member.unknown")
-        if role == "owner":
-            _refuse_last_owner(connection, project_id)
+        role = role_of_member(connection, project_id, person_id)
+        if role in OWNS:
+            refuse_without_owner(connection, project_id, person_id)
 
+        # Their open batch would never fill, and so never be inspected.
         close_batches_of(connection, stored_task(connection, project_id), person_id)
         _give_claims_back(connection, project_id, person_id)
         membership = (member.c.project == project_id) & (member.c.person == person_id)
         connection.execute(member.delete().where(membership))
         detail = {"person": person_id, "role": role}
         record(connection, project_id, who.id if who else None, "removed", detail=detail)
-
-
-def _refuse_last_owner(connection: Connection, project_id: int) -> None:
-    owners = connection.scalars(
-        select(member.c.person).where(member.c.project == project_id, member.c.role == "owner")
-    ).all()
-    if len(owners) < 2:
-        raise Outdated(
-            "a project needs an owner",
-            code="member.last-owner",
-            do="invite another owner first",
-        )
 
 
 def _give_claims_back(connection: Connection, project_id: int, person_id: int) -> None:
@@ -199,6 +190,7 @@ def _give_claims_back(connection: Connection, project_id: int, person_id: int) -
     claim_ids = [claim.id for claim in claims]
     connection.execute(assignment.update().where(assignment.c.id.in_(claim_ids)).values(state="void"))
     reopen(connection, project_id, [claim.item for claim in claims if claim.kind == "item"])
+    # Whoever comes back begins another batch.
     own_standing = (standing.c.project == project_id) & (standing.c.person == person_id)
     connection.execute(standing.update().where(own_standing).values(batch=None))
 
@@ -221,6 +213,7 @@ def invitations(db: Database, who: Person | None, project_id: int) -> list[Invit
 
 def invitation_named(db: Database, project_id: int, name: str) -> str:
     """The digest of the invitation that the command line lists under a name."""
+    # A prefix of the digest names it: the token itself is stored nowhere.
     for unused in invitations(db, None, project_id):
         if unused.name == name:
             return unused.digest

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ import polars as pl
 from psycheck.audits.figures import measured
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding
+from psycheck.core.kept import kept
+from psycheck.statistics import cluster_tests
 from psycheck.statistics.classification import BoolArray, FloatArray
 from psycheck.statistics.cluster_tests import groups_p
 from psycheck.statistics.clustered import FEWEST_MOVED, Clusters, median_interval
@@ -202,7 +205,7 @@ def compare_lengths(values: FloatArray, failed: BoolArray, clusters: Clusters) -
     clusters_passed = clusters.at(~failed).count
     p = np.nan
     if min(clusters_failed, clusters_passed) >= FEWEST_MOVED:
-        p = groups_p(ranks, np.ones(n), failed, clusters)
+        p = _kept_p(ranks, failed, clusters)
 
     # The rank-biserial correlation is 2 AUC - 1, with lengths for scores.
     failed_as_gold = failed.astype(np.float64)
@@ -210,3 +213,20 @@ def compare_lengths(values: FloatArray, failed: BoolArray, clusters: Clusters) -
     low, high = intervals["auc"]
     interval = (2 * low - 1, 2 * high - 1)
     return LengthTest(p, independent.effect, interval, n)
+
+
+def _kept_p(ranks: FloatArray, failed: BoolArray, clusters: Clusters) -> float:
+    """The p-value of ranks, (n,), of failed texts against those of others, as an earlier run has kept it."""
+    copies = clusters.copies
+    inputs = (
+        ranks.tobytes(),
+        failed.tobytes(),
+        clusters.codes.tobytes(),
+        b"" if copies is None else copies.tobytes(),
+    )
+
+    def compute() -> bytes:
+        return np.float64(groups_p(ranks, np.ones(len(ranks)), failed, clusters)).tobytes()
+
+    p = kept("lengths of failed texts", inputs, compute, code=Path(cluster_tests.__file__))
+    return float(np.frombuffer(p)[0])

@@ -1,14 +1,14 @@
 """Counterfactual pairs: every text with gendered words beside its swapped counterpart (gender bias 2.2)."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from psycheck.audits.counterparts import Counterparts, counterparts
 from psycheck.audits.figures import measured, measured_rate
 from psycheck.audits.groups import counted_rate, difference, miss_ratio
 from psycheck.core.arrays import FloatArray
@@ -26,15 +26,13 @@ from psycheck.statistics.clustered import (
 from psycheck.statistics.group_rates import Rate, Shift, paired_difference, score_shift
 from psycheck.statistics.intervals import UNKNOWN
 from psycheck.text.edits import Edited
-from psycheck.text.gender.edits import Scope, gender_of, names_besides, swap
-from psycheck.text.gender.placebo import placebo
+from psycheck.text.gender.edits import Scope
 
 OUTCOMES = ("passed", "failed", "unseen", "unanswered")
 PASSED, FAILED, UNSEEN, UNANSWERED = range(4)
 UNDECIDED = "undecided"  # in the table alone: such a text makes no pair
 FEMALE, MALE = "female", "male"
 EXAMPLES = 50
-_KEPT = 10_000  # texts whose edits are not made again to judge them
 _PLACE = ("model", "corpus", "label")
 
 
@@ -61,45 +59,23 @@ class Pairs:
 
 def pair_texts(corpus: Corpus, scope: Scope) -> Iterator[str]:
     """The texts of all pairs: as written, swapped, and with a placebo where there is one."""
-    edit = _edits(scope)
-    for text in corpus.texts:
-        edited, neutral = edit(text)
-        # Half a swap would compare a text with one that makes no sense.
-        if not _makes_pair(edited):
-            continue
-        yield text
-        yield edited.text
-        if neutral.spans:
-            yield neutral.text
-
-
-@cache
-def _edits(scope: Scope) -> Callable[[str], tuple[Edited, Edited]]:
-    """The swap of a text and its placebo; the first texts are kept, as asking and judging need both."""
-    kept: dict[str, tuple[Edited, Edited]] = {}
-    edit = swap(scope)
-
-    def edit_both(text: str) -> tuple[Edited, Edited]:
-        both = kept.get(text)
-        if both is None:
-            swapped = edit(text)
-            neutral = placebo(text, swapped) if _makes_pair(swapped) else Edited(text, ())
-            both = swapped, neutral
-            if len(kept) < _KEPT:
-                kept[text] = both
-        return both
-
-    return edit_both
+    for piece in corpus.slices():
+        for text, made in zip(piece.texts, counterparts(piece, scope), strict=True):
+            if not made.makes_pair:
+                continue
+            yield text
+            yield made.swapped.text
+            if made.neutral.spans:
+                yield made.neutral.text
 
 
 def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
     """Every text swapped once, slice by slice, with the scores of both wordings."""
-    edit = _edits(scope)
     # Slice by slice, so that the swapped texts of a large corpus are never in memory together.
     slices: list[Pairs] = []
     start = 0
     for piece in corpus.slices():
-        slices.append(_pairs_of_slice(piece, start, scores, scope, edit))
+        slices.append(_pairs_of_slice(piece, start, scores, scope))
         start += len(piece)
 
     columns = {}
@@ -109,27 +85,18 @@ def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
     return Pairs(**columns)
 
 
-def _pairs_of_slice(
-    piece: Corpus,
-    start: int,
-    scores: Scores,
-    scope: Scope,
-    edit: Callable[[str], tuple[Edited, Edited]],
-) -> Pairs:
+def _pairs_of_slice(piece: Corpus, start: int, scores: Scores, scope: Scope) -> Pairs:
     """The pairs of a slice that begins at row `start` of the corpus."""
     texts = piece.texts
-    edits = [edit(text) for text in texts]
-    edited = [swapped for swapped, _ in edits]
-    rows = [row for row, swapped in enumerate(edited) if _makes_pair(swapped)]
-    undecided = [row for row, swapped in enumerate(edited) if swapped.undecided]
+    made = counterparts(piece, scope)
+    rows = [row for row, both in enumerate(made) if both.makes_pair]
+    undecided = [row for row, both in enumerate(made) if both.swapped.undecided]
 
     paired_texts = [texts[row] for row in rows]
-    undecided_texts = [texts[row] for row in undecided]
-    besides = [names_besides(text, scope) for text in paired_texts]
-    swapped = [edited[row] for row in rows]
+    swapped = [made[row].swapped for row in rows]
     swapped_texts = [counterpart.text for counterpart in swapped]
 
-    neutral = [edits[row][1] for row in rows]
+    neutral = [made[row].neutral for row in rows]
     neutral_texts = [counterpart.text for counterpart in neutral]
     neutral_scores = scores.of(neutral_texts)
     # Without a word that was replaced and read, the placebo is the text itself.
@@ -139,9 +106,9 @@ def _pairs_of_slice(
     return Pairs(
         rows=np.array(rows, np.int64) + start,
         undecided=np.array(undecided, np.int64) + start,
-        gender=_genders(paired_texts, scope),
-        gender_undecided=_genders(undecided_texts, scope),
-        besides=np.array(besides, np.bool_),
+        gender=_genders(made, rows),
+        gender_undecided=_genders(made, undecided),
+        besides=np.array([made[row].besides for row in rows], np.bool_),
         seen=_seen(swapped, scores),
         before=scores.of(paired_texts),
         after=scores.of(swapped_texts),
@@ -149,15 +116,10 @@ def _pairs_of_slice(
     )
 
 
-def _genders(texts: Sequence[str], scope: Scope) -> NDArray[np.str_]:
-    """The gender that each text names, (m,)."""
-    genders = [gender_of(text, scope) for text in texts]
+def _genders(made: Sequence[Counterparts], rows: Sequence[int]) -> NDArray[np.str_]:
+    """The gender that the text at each of some rows names, (m,)."""
+    genders = [made[row].gender for row in rows]
     return np.array(genders, "U6")
-
-
-def _makes_pair(edited: Edited) -> bool:
-    """Whether a text makes a pair: something was swapped, and nothing was left undecided."""
-    return bool(edited.spans) and not edited.undecided
 
 
 def _seen(edited: Sequence[Edited], scores: Scores) -> NDArray[np.bool_]:

@@ -30,7 +30,7 @@ app = typer.Typer(help="Annotate texts with several people.", no_args_is_help=Tr
 def new_cli(place: str, project: Path | None = None, key_file: Path | None = None) -> None:
     """Create a project, and the database if there is none; without a project file, print an example."""
     from psycheck.annotate.accounts import invite
-    from psycheck.annotate.database import make_key
+    from psycheck.annotate.encryption_key import make_key
     from psycheck.annotate.membership import create_project
     from psycheck.annotate.project import EXAMPLE, read_project
 
@@ -66,8 +66,9 @@ def import_cli(
     key_file: Path | None = None,
 ) -> None:
     """Add the texts of a corpus to a project: to annotate, for the screening test, or as hidden gold."""
+    from psycheck.annotate.imported_files import columns_for, reasons_in
     from psycheck.annotate.membership import project_named
-    from psycheck.annotate.transfer import columns_for, import_corpus, reasons_in
+    from psycheck.annotate.transfer import import_corpus
     from psycheck.corpora.opening import corpus_plan, open_corpus
 
     db = open_database_at(place, key_file)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 def open_database_at(place: str, key_file: Path | None, *, new: bool = False) -> "Database":
     """Open the database in a folder, or of a URL."""
-    from psycheck.annotate.database import database_url, open_database, read_key
+    from psycheck.annotate.database import database_url, open_database
+    from psycheck.annotate.encryption_key import read_key
 
     return open_database(database_url(place), read_key(key_file), new=new)
 

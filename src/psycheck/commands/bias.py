@@ -61,8 +61,12 @@ def bias_cli(
         typer.echo(_table_of_encoders(runs).to_console())
 
 
-def _folders(encoders: Sequence[str], out: Path) -> "list[tuple[Encoder, Path]]":
-    """Each encoder, opened, with the folder of its run: a folder each below `out` if there are several."""
+def _folders(encoders: Sequence[str], out: Path) -> "list[tuple[str | Encoder, Path]]":
+    """Each encoder with the folder of its run: a folder each below `out` if there are several."""
+    if len(encoders) == 1:
+        # It is opened once the folder is known to be free.
+        return [(encoders[0], out)]
+
     from psycheck.models.opening import open_encoder
 
     opened = [open_encoder(encoder) for encoder in encoders]
@@ -74,8 +78,6 @@ def _folders(encoders: Sequence[str], out: Path) -> "list[tuple[Encoder, Path]]"
             allowed="each encoder once",
             do="give one of them a name: vectors:FILE?name=NAME",
         )
-    if len(opened) == 1:
-        return [(opened[0], out)]
     return [(encoder, out / encoder.name.replace("/", "-")) for encoder in opened]
 
 

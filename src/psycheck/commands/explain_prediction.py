@@ -1,12 +1,12 @@
 """Why a model decides for an author: the posts that carry the score, the evidence in them (PsySym 5.4, 5.5).
 
-A post carries a score by as much as the score falls without it. A model of histories scores the history
-without the post; for a model of texts the score of an author is the mean over the posts.
+A post carries a score by as much as the score falls without it (`author_scores`). Beside it stands what the
+model's attention gives the post, where it has one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, compress
+from itertools import compress
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from psycheck.audits.figures import measured
+from psycheck.commands.author_scores import attention_of_posts, carriers, score_authors
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus, History
 from psycheck.core.finding import Finding
@@ -21,13 +22,11 @@ from psycheck.core.model import Model, capabilities_of
 from psycheck.core.progress import Progress, silent
 from psycheck.corpora.posting_histories import by_author
 from psycheck.models.opening import ModelLike, open_model
-from psycheck.scoring.answers import answers
 from psycheck.statistics.group_rates import Rate
 from psycheck.symptoms.explanation import Explaining, Posts
 from psycheck.symptoms.graph import Graph
 
 Row = dict[str, Any]
-CARRIERS: Final = 5  # posts that are taken away together
 # DSM-5 asks for five of nine criteria, one of them low mood or loss of interest: items 1 and 2 of PHQ-9.
 _DEPRESSION, _PHQ9, _CORE_ITEMS, _LEAST_ITEMS = "depression", "phq9", (1, 2), 5
 SUPPORTED: Final = "supported by the posts that carry it"
@@ -55,26 +54,6 @@ class Predictions:
         return self.models[0].name if self.models else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """The scores of one author, (k,), without each post, (n, k), and without those that carry each, (k,)."""
-
-    whole: FloatArray
-    without: FloatArray
-    without_carriers: FloatArray
-
-    @property
-    def effects(self) -> FloatArray:
-        """By how much each post raises each score, (n, k)."""
-        return _effects(self.whole, self.without)
-
-
-def _effects(whole: FloatArray, without: FloatArray) -> FloatArray:
-    """By how much each post raises each score, (n, k); of a single post its whole score."""
-    # Without its only post an author has no score.
-    return whole - np.nan_to_num(without, nan=0.0)
-
-
 def explain_predictions(
     named_model: ModelLike | None,
     corpus: Corpus,
@@ -92,31 +71,21 @@ def explain_predictions(
     most = capabilities_of(model).most_posts
     people = by_author(corpus, most)
     histories = [item for item in people.items if isinstance(item, History)]
-    if capabilities_of(model).takes == "histories":
-        scored = _scored_histories(
-            model,
-            histories,
-            store,
-            progress,
-        )
-    else:
-        scored = _scored_texts(
-            model,
-            histories,
-            store,
-            progress,
-        )
+    scored = score_authors(model, histories, store, progress)
+    attention = attention_of_posts(model, histories, store)
     thresholds = _thresholds(model)
 
     symptoms_of_post = _symptoms_by_post(posts, how.threshold)
     author_rows: list[Row] = []
     post_rows: list[Row] = []
     names = people.table["author"].to_list()
-    for author, history, scores in zip(
-        names,
-        histories,
-        scored,
-        strict=True,
+    for number, (author, history, scores) in enumerate(
+        zip(
+            names,
+            histories,
+            scored,
+            strict=True,
+        )
     ):
         for column, label in enumerate(model.labels):
             place = {"author": author, "label": label}
@@ -126,10 +95,12 @@ def explain_predictions(
                 posts.symptoms,
             )
             effects = scores.effects[:, column]
+            attended = None if attention is None else attention[number][:, column]
             of_posts = list(
                 _post_rows(
                     history,
                     effects,
+                    attended,
                     symptoms_of_post,
                     typical,
                 )
@@ -159,7 +130,10 @@ def explain_predictions(
     # Where the first rows have no value, the type of a column cannot be told.
     whole_numbers = {"criteria": pl.Int64, "items": pl.Int64}
     authors = pl.DataFrame(author_rows, schema_overrides=whole_numbers)
-    post_table = pl.DataFrame(post_rows, schema_overrides={"symptoms": pl.List(pl.String)})
+    post_table = pl.DataFrame(
+        post_rows,
+        schema_overrides={"symptoms": pl.List(pl.String), "attention": pl.Float64()},
+    )
     return Predictions(
         models=(model,),
         tables={"predictions": authors, "prediction_posts": post_table},
@@ -182,149 +156,6 @@ def _thresholds(model: Model) -> FloatArray:
         0.5,
         thresholds,
     )
-
-
-def _scored_histories(
-    model: Model, histories: Sequence[History], store: Path | None, progress: Progress
-) -> list[_Scored]:
-    """Every history as it is, without each of its posts, and without those that carry each label."""
-    first_round: list[History] = []
-    for history in histories:
-        first_round.append(history)
-        for place in range(len(history.posts)):
-            first_round.append(_without(history, {place}))
-    scores = _scores(
-        model,
-        first_round,
-        store,
-        progress,
-    )
-
-    # Only now it is known which posts carry each score: they are taken away together.
-    wholes = []
-    withouts = []
-    second_round: list[History] = []
-    start = 0
-    for history in histories:
-        end = start + 1 + len(history.posts)
-        whole = scores[start]
-        without = scores[start + 1 : end]
-        wholes.append(whole)
-        withouts.append(without)
-        for effects in _effects(whole, without).T:
-            second_round.append(_without(history, set(carriers(effects))))
-        start = end
-
-    labels = len(model.labels)
-    flat = _scores(
-        model,
-        second_round,
-        store,
-        progress,
-    )
-    # For each author and label the scores of all labels, of which its own counts.
-    without_carriers = np.diagonal(
-        flat.reshape(-1, labels, labels),
-        axis1=1,
-        axis2=2,
-    )
-    return list(
-        map(
-            _Scored,
-            wholes,
-            withouts,
-            without_carriers,
-        )
-    )
-
-
-def _scored_texts(
-    model: Model, histories: Sequence[History], store: Path | None, progress: Progress
-) -> list[_Scored]:
-    """The same for a model of texts: the score of an author is the mean of the posts'."""
-    posts = list(chain.from_iterable(history.posts for history in histories))
-    distinct = list(dict.fromkeys(posts))
-    scores = _scores(
-        model,
-        distinct,
-        store,
-        progress,
-    )
-    score_of = dict(
-        zip(
-            distinct,
-            scores,
-            strict=True,
-        )
-    )
-
-    scored = []
-    for history in histories:
-        of_posts = np.full((len(history.posts), len(model.labels)), np.nan)
-        for place, post in enumerate(history.posts):
-            of_posts[place] = score_of[post]
-        scored.append(_mean_scores(of_posts))
-    return scored
-
-
-def _mean_scores(of_posts: FloatArray) -> _Scored:
-    """The mean of the scores of posts, (n, k), without each post and without those that carry it."""
-    n, labels = of_posts.shape
-    without_carriers = np.full(labels, np.nan)
-    if not n:
-        return _Scored(
-            without_carriers,
-            of_posts,
-            without_carriers,
-        )
-
-    whole = of_posts.mean(axis=0)
-    without = np.full_like(of_posts, np.nan)
-    if n > 1:
-        without = (of_posts.sum(axis=0) - of_posts) / (n - 1)
-
-    for column, effects in enumerate(_effects(whole, without).T):
-        remaining = np.setdiff1d(np.arange(n), carriers(effects))
-        if len(remaining):
-            without_carriers[column] = of_posts[remaining, column].mean()
-    return _Scored(
-        whole,
-        without,
-        without_carriers,
-    )
-
-
-def _scores(
-    model: Model,
-    items: Sequence[Any],
-    store: Path | None,
-    progress: Progress,
-) -> FloatArray:
-    """The scores of items, (n, k), through the store."""
-    with answers(
-        [model],
-        [(1.0, items)],
-        store=store,
-        progress=progress,
-    ) as answered:
-        (view,) = answered.views
-        return view.of(items)
-
-
-def _without(history: History, places: set[int]) -> History:
-    """A history without the posts at some places."""
-    kept = [place for place in range(len(history.posts)) if place not in places]
-    return History(
-        posts=tuple(history.posts[place] for place in kept),
-        times=tuple(history.times[place] for place in kept) if history.times else (),
-        ids=tuple(history.ids[place] for place in kept) if history.ids else (),
-    )
-
-
-def carriers(effects: FloatArray) -> list[int]:
-    """The places of the posts that raise a score most, effects (n,): at most `CARRIERS`."""
-    by_effect = np.argsort(-effects, kind="stable")
-    return [int(place) for place in by_effect[:CARRIERS] if effects[place] > 0]
 
 
 def _symptoms_by_post(posts: Posts, threshold: float) -> dict[str, tuple[str, ...]]:
@@ -354,10 +185,11 @@ def _typical(
 def _post_rows(
     history: History,
     effects: FloatArray,
+    attended: FloatArray | None,
     symptoms_of_post: Mapping[str, tuple[str, ...]],
     typical: Sequence[str],
 ) -> Iterator[Row]:
-    """Each post of an author in order: its effect, its rank by effect, whether it carries, its symptoms."""
+    """Each post of an author in order: effect, rank by effect, whether it carries, attention, symptoms."""
     ranks = np.empty(len(effects), np.int64)
     ranks[np.argsort(-effects, kind="stable")] = np.arange(1, len(effects) + 1)
     carrying = set(carriers(effects))
@@ -372,6 +204,7 @@ def _post_rows(
             "effect": float(effect),
             "rank": int(ranks[place]),
             "carries": place in carrying,
+            "attention": None if attended is None else float(attended[place]),
             "symptoms": symptoms,
         }
 
@@ -400,6 +233,7 @@ def _evidence(
         "found": len(found),
         "typical": len(typical),
         "found_symptoms": sorted(found),
+        "missing_symptoms": [symptom for symptom in typical if symptom not in found],
         "carried_symptoms": sorted(in_carriers),
         "criteria": criteria,
         "items": items,

@@ -21,8 +21,7 @@ class VerbCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Accept what options were called before, with a line that names them as they are called today."""
-        verb_path = ctx.command_path.split()[1:]
-        renamed = OLD_OPTIONS.get(" ".join(verb_path), {})
+        renamed = OLD_OPTIONS.get(_verb_path(ctx), {})
         return super().parse_args(ctx, [_renamed(word, renamed) for word in args])
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -61,6 +60,15 @@ class VerbCommand(TyperCommand):
                 title = (_panel_of(parameter) or COMMON) if has_panels else "Options"
                 panels.setdefault(title, []).append(parameter)
         return panels
+
+
+def _verb_path(ctx: Any) -> str:
+    """A verb with the groups that it is in, as typed, without the name of the program."""
+    names: list[str] = []
+    while ctx.parent is not None:
+        names.insert(0, ctx.info_name)
+        ctx = ctx.parent
+    return " ".join(names)
 
 
 def _renamed(word: str, renamed: Mapping[str, str]) -> str:

@@ -74,7 +74,7 @@ def _serve(folders: list[Path], *, port: int, browser: bool, show_texts: bool) -
     """Serve pages over the runs of some folders until the person stops it."""
     from psycheck.core.errors import BadInput, counted
     from psycheck.view.pages import Places
-    from psycheck.view.server import ViewServer
+    from psycheck.view.view_server import ViewServer
 
     places = Places(tuple(folders), show_texts=show_texts)
     runs = places.runs()

@@ -5,16 +5,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, nearest
 from psycheck.text.clean import PRESETS, STEPS, settle, split_sentences
-from psycheck.text.redact.find import find_personal, redact
-from psycheck.text.redact.lists import Found
-from psycheck.text.redact.recogniser import Recogniser
 from psycheck.text.word_lists import patterns, read_toml
+
+if TYPE_CHECKING:
+    from psycheck.text.redact.lists import Found
+    from psycheck.text.redact.recogniser import Recogniser
 
 REDACTION_IS_AN_AID = (
     "Redaction is an aid, not a guarantee: it misses names and places. "
@@ -169,16 +171,20 @@ def into_sentences(corpus: Corpus) -> Corpus:
     return replace(corpus, table=table, notes=notes)
 
 
-def personal_in(corpus: Corpus, recogniser: Recogniser | None = None) -> Redactions:
+def personal_in(corpus: Corpus, recogniser: "Recogniser | None" = None) -> Redactions:
     """The personal data in the texts of a corpus, by kind and id."""
+    from psycheck.text.redact.find import find_personal
+
     return _redactions(corpus, (find_personal(text, recogniser) for text in corpus.texts))
 
 
-def redacted(corpus: Corpus, recogniser: Recogniser | None = None) -> tuple[Corpus, Redactions]:
+def redacted(corpus: Corpus, recogniser: "Recogniser | None" = None) -> tuple[Corpus, Redactions]:
     """Put placeholders in place of personal data and numbers in place of authors; report what was found.
 
     Authors are numbered in order of appearance, so that texts of one author stay together.
     """
+    from psycheck.text.redact.find import redact
+
     redactions = [redact(text, recogniser) for text in corpus.texts]
     texts = [redaction.text for redaction in redactions]
     columns = [pl.Series("text", texts, pl.String)]
@@ -201,7 +207,7 @@ def _numbered_authors(authors: Sequence[str | None]) -> list[str | None]:
     return [None if author is None else numbered[author] for author in authors]
 
 
-def _redactions(corpus: Corpus, findings: Iterable[Sequence[Found]]) -> Redactions:
+def _redactions(corpus: Corpus, findings: "Iterable[Sequence[Found]]") -> Redactions:
     """What was found, by kind and by the id of the text."""
     counts = Counter[str]()
     kinds_by_id: dict[str, tuple[str, ...]] = {}

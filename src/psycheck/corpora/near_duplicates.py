@@ -6,12 +6,14 @@ Likeness is the Jaccard overlap of the words and word pairs of two texts. With 2
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.core.arrays import IntArray
 from psycheck.core.errors import library
+from psycheck.core.kept import kept
 from psycheck.text.words import shingles, shingles_of, words_of
 
 BANDS = 20
@@ -28,12 +30,19 @@ def near_duplicates(texts: Sequence[str], *, threshold: float = 0.8, seed: int =
     Of copies only the first is compared with other texts; each further copy is paired with the first. In a
     bucket of many texts (a form letter) each is compared with its nearest followers, not with all.
     """
-    return near_places(
-        text_at=texts.__getitem__,
-        count=len(texts),
-        threshold=threshold,
-        seed=seed,
-    )
+
+    def compute() -> bytes:
+        pairs = near_places(
+            text_at=texts.__getitem__,
+            count=len(texts),
+            threshold=threshold,
+            seed=seed,
+        )
+        return np.array(pairs, np.int64).tobytes()
+
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    places = kept(f"near duplicates {threshold} {seed}", encoded, compute, code=Path(__file__))
+    return [(first, second) for first, second in np.frombuffer(places, np.int64).reshape(-1, 2).tolist()]
 
 
 def near_places(

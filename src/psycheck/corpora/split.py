@@ -8,8 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from psycheck.core.arrays import FloatArray, IntArray
 from psycheck.core.corpus import GROUP, Corpus
@@ -73,6 +71,10 @@ def _refuse_shares(shares: Mapping[str, float]) -> None:
 
 def linked(n: int, pairs: Sequence[tuple[int, int]]) -> IntArray:
     """The group of each of `n` things, (n,): a pair puts two of them, and all linked to either, into one."""
+    # Imported here: most who import this room split nothing.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
     # The reshape is for an empty list, which has no second dimension of its own.
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     ones = np.ones(len(first), dtype=np.int8)

@@ -130,7 +130,10 @@ def _replies(run: Run) -> list[dict[str, Any]]:
     """What was asked of models that reply in words, model by model."""
     replies = []
     for model, tally in run.environment.get("texts", {}).items():
-        if isinstance(tally, Mapping) and (tally.get("requests") or tally.get("unreadable")):
+        # Other models leave a number here, and have nothing to tell.
+        if not isinstance(tally, Mapping):
+            continue
+        if tally.get("requests") or tally.get("unreadable"):
             replies.append({"model": model, **tally})
     return replies
 
@@ -149,7 +152,8 @@ def _names(run: Run, key: str, planned: str) -> list[str]:
     """The names in the findings, or those of the plan if there are no findings."""
     # A finding with "by" is a mean over several models or corpora.
     single = [finding for finding in run.findings if "by" not in finding.where]
-    names = unique(finding.where[key] for finding in single if finding.where.get(key))
+    named = [finding.where.get(key, "") for finding in single]
+    names = unique(name for name in named if name)
     return names or list(_planned(run, planned))
 
 
@@ -175,8 +179,10 @@ def _tested(run: Run) -> str:
 def _checks_tested(checks: Sequence[Finding]) -> str:
     """How many checks of which suites were tested: "19 checks of deck"."""
     # A check on three corpora is one check.
-    tested = {(check.where.get("suite"), check.where["check"]) for check in checks if check.tested}
-    suites = unique(check.where["suite"] for check in checks if check.where.get("suite"))
+    suite_and_check = by("suite", "check")
+    tested = {suite_and_check(check) for check in checks if check.tested}
+    named_suites = [check.where.get("suite", "") for check in checks]
+    suites = unique(suite for suite in named_suites if suite)
     number = counted(len(tested), "check")
     return f"{number} of {listed(suites)}" if suites else number
 
@@ -200,7 +206,10 @@ def _left_out(run: Run) -> list[str]:
     lines = []
     for name, entry in _planned(run, "corpora").items():
         reasons = entry.get("left_out") or {}
-        rows = [f"{reason.replace('_', ' ')} {count(number)}" for reason, number in reasons.items()]
+        rows = []
+        for reason, number in reasons.items():
+            words = reason.replace("_", " ")
+            rows.append(f"{words} {count(number)}")
         if rows:
             lines.append(f"{name}: {', '.join(rows)}")
     return lines
@@ -231,7 +240,11 @@ def _fact(value: object) -> str:
 def render_index(runs: Mapping[str, Run]) -> str:
     """One page over several runs; they come with the paths of their reports, relative to it."""
     rows = [_index_row(link, run) for link, run in runs.items()]
-    return draw("index", Run({}, {}, Findings()), rows=rows)
+    return draw(
+        "index",
+        Run({}, {}, Findings()),
+        rows=rows,
+    )
 
 
 def _index_row(link: str, run: Run) -> dict[str, Any]:

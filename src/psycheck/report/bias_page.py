@@ -83,7 +83,11 @@ def _components(findings: Sequence[Finding]) -> list[Line]:
             title += f"; {note}"
         lane = Lane(
             title=title,
-            figures=spans(percent(finding.value), span(finding, 0), note),
+            figures=spans(
+                percent(finding.value),
+                span(finding, 0),
+                note,
+            ),
             mean=chance.get(component),
             ends=ends(finding),
             marks=((finding.value, ""),),
@@ -95,6 +99,7 @@ def _components(findings: Sequence[Finding]) -> list[Line]:
 def _words_plot(findings: Sequence[Finding], name: str) -> WordsPlot:
     """The words of a list on a scale to the next tenth: by symptom, and those with the largest cosines."""
     words = [finding for finding in measured(findings, "projection") if finding.where["list"] == name]
+    # To the next tenth, so that lists of one page have scales that can be compared.
     largest_cosine = max(abs(word.value) for word in words)
     reach = max(0.1, math.ceil(largest_cosine * 10) / 10)
 
@@ -125,7 +130,11 @@ def _symptom_line(bias: Finding, words: Sequence[Finding], reach: float) -> Line
     value, _, interval = plain(bias, prose=True).partition(" (")
     lane = Lane(
         title=_symptom_name(bias),
-        figures=spans(f"{value} {bias.where['direction']}", interval.rstrip(")"), f"n {count(bias.n)}"),
+        figures=spans(
+            f"{value} {bias.where['direction']}",
+            interval.rstrip(")"),
+            f"n {count(bias.n)}",
+        ),
         mean=0.5,
         marks=tuple((_on_track(word, reach), _word_title(word)) for word in words),
     )
@@ -143,7 +152,11 @@ def _word_line(word: Finding, reach: float) -> Line:
         marks=((place, ""),),
         low=word.value < 0,
     )
-    return Line(word.where["word"], _symptom_name(word), lane)
+    return Line(
+        word.where["word"],
+        _symptom_name(word),
+        lane,
+    )
 
 
 def _on_track(word: Finding, reach: float) -> float:
@@ -173,6 +186,7 @@ def bias_table(findings: Sequence[Finding]) -> Table:
     for bias in measured(findings, "direct_bias"):
         name = bias.where["list"]
         side = bias.where["direction"]
+        # The side depends on chance, or on how the direction is defined.
         if bias.flags:
             side += "?"
         figures = [plain(measured_for(findings, measure, name)) for measure in measures]
@@ -211,6 +225,7 @@ def _related_measures(findings: Sequence[Finding]) -> Table | None:
     rows = []
     for finding in measured(findings, "weat_effect", "rnd"):
         name = finding.where["list"]
+        # RND is compared with random lists; WEAT brings a test of its own.
         if finding.measure == "rnd":
             title = "RND"
             chance = plain(measured_for(findings, "rnd_chance", name))

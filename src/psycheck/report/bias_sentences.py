@@ -20,6 +20,7 @@ def bias_headlines(findings: Sequence[Finding]) -> list[Headline]:
     if not tests:
         return [_not_compared(findings, all_tests)]
 
+    # How far a list lies from the middle and to which side are two questions, and two tests.
     shift_tests = measured(findings, "signed_mean_p_holm")
     more = [test for test in tests if test.value < ALPHA]
     shifted = [test for test in shift_tests if test.tested and test.value < ALPHA]
@@ -36,11 +37,18 @@ def bias_headlines(findings: Sequence[Finding]) -> list[Headline]:
     undetermined = [test for test in (*more, *shifted) if _undetermined(findings, test)]
     if undetermined:
         lists = list(dict.fromkeys(test.where["list"] for test in undetermined))
-        headlines.append(headline("bias.undetermined", undetermined, lists=listed(lists)))
+        headlines.append(
+            headline(
+                "bias.undetermined",
+                undetermined,
+                lists=listed(lists),
+            )
+        )
     return headlines
 
 
 def _not_compared(findings: Sequence[Finding], tests: Sequence[Finding]) -> Headline:
+    # Nothing was compared: the figures of one list stand for what is known.
     first_test = min(tests, key=lambda test: test.value)
     bias = measured_for(findings, "direct_bias", first_test.where["list"])
     figures = f"{_bias_name(bias, tests)} {plain(bias)}, n {count(bias.n)}"
@@ -124,13 +132,18 @@ def _undetermined(findings: Sequence[Finding], about: Finding) -> bool:
     """Whether other definitions of the gender direction put the list on the other side."""
     name = about.where["list"]
     variants = [f for f in measured(findings, "direct_bias_variant") if f.where["list"] == name]
+    # Two sides among the definitions: the side is an artefact of one of them.
     directions = {variant.where["direction"] for variant in variants}
     return len(directions) > 1
 
 
 def _against_random(findings: Sequence[Finding], finding: Finding, test: Finding) -> str:
     """A figure, what random lists give, and its adjusted p-value."""
-    chance = measured_for(findings, f"{finding.measure}_chance", finding.where["list"])
+    chance = measured_for(
+        findings,
+        f"{finding.measure}_chance",
+        finding.where["list"],
+    )
     usual = decimal(chance.value)
     return f"{plain(finding)}, n {count(finding.n)}, random lists {usual}, {_adjusted_p(test)}"
 
@@ -152,8 +165,13 @@ def _direction_sentence(findings: Sequence[Finding]) -> str:
     share = measured(first_components, "explained_variance")[0]
     random_share = measured(first_components, "explained_variance_chance")
     values = {"share": percent(share.value), "pairs": count(share.n)}
+    # Older runs did not measure what random pairs explain.
     if random_share:
-        return sentence("bias.direction_random", random=percent(random_share[0].value), **values)
+        return sentence(
+            "bias.direction_random",
+            random=percent(random_share[0].value),
+            **values,
+        )
     return sentence("bias.direction", **values)
 
 
@@ -185,6 +203,7 @@ def _leaning(findings: Sequence[Finding], mean: Finding) -> str:
 
 def _compared_with_random(test: Finding, *, undetermined: bool) -> str:
     """The rule of the part of a sentence that compares a list with random lists."""
+    # No p-value: the words must not sound like a result.
     if not test.tested:
         return "not_compared"
     if test.value < ALPHA:

@@ -119,9 +119,14 @@ def _example(run: Run, headline: Headline) -> Example | None:
         return None
     case = min(cases, key=case_order)
     (row,) = case_rows(run, [case])
-    text = None if case.text is None else marked(case.text, case.spans, around=EXAMPLE_AROUND)
-    is_pair = case.suite == PAIRS
-    anchor = "fairness" if is_pair else case_anchors(run)[case.suite, case.check, case.model, case.corpus]
+    text = None
+    if case.text is not None:
+        text = marked(case.text, case.spans, around=EXAMPLE_AROUND)
+
+    anchor = "fairness"
+    if case.suite != PAIRS:
+        anchors = case_anchors(run)
+        anchor = anchors[case.suite, case.check, case.model, case.corpus]
     return Example(
         id=case.id,
         scores=row.scores,
@@ -132,15 +137,13 @@ def _example(run: Run, headline: Headline) -> Example | None:
 
 def _is_behind(case: Shown, headline: Headline) -> bool:
     """Whether a case belongs to a figure behind a claim; the check of a gender pair is its label."""
-    is_pair = case.suite == PAIRS
-    for figure in headline.figures:
-        if (figure.get("model"), figure.get("corpus")) != (case.model, case.corpus):
-            continue
-        if is_pair and figure.get("unit") == "pairs" and figure.get("label") == case.check:
-            return True
-        if not is_pair and (figure.get("suite"), figure.get("check")) == (case.suite, case.check):
-            return True
-    return False
+    if case.suite == PAIRS:
+        about = {"unit": "pairs", "label": case.check}
+    else:
+        about = {"suite": case.suite, "check": case.check}
+    about |= {"model": case.model, "corpus": case.corpus}
+
+    return any(about.items() <= figure.items() for figure in headline.figures)
 
 
 def _fits_a_track(finding: Finding) -> bool:
@@ -168,7 +171,11 @@ def _track(finding: Finding) -> Lane:
         title = f"{title} of the worst check"
     return Lane(
         title=f"{title}: {plain(finding)}",
-        figures=spans(percent(finding.value), span(finding, 0), title),
+        figures=spans(
+            percent(finding.value),
+            span(finding, 0),
+            title,
+        ),
         ends=ends(finding),
         marks=((finding.value, ""),),
     )
@@ -180,7 +187,8 @@ def glance(run: Run) -> list[Glance]:
 
 
 def _glances(run: Run) -> Iterator[Glance]:
-    rankings = {_key(finding): finding for finding in run.findings.where(measure=RANKING) if finding.tested}
+    tested_rankings = [finding for finding in run.findings.where(measure=RANKING) if finding.tested]
+    rankings = {_key(ranking): ranking for ranking in tested_rankings}
     for share in run.findings.where(measure=DECIDED, audit="performance"):
         counts = share.counts
         # Performance by group has shares, too; the line is about all texts of a corpus.
@@ -188,8 +196,9 @@ def _glances(run: Run) -> Iterator[Glance]:
             continue
         annotated_1 = (counts["tp"] + counts["fn"]) / share.n
         ranking = rankings.get(_key(share))
+        where = share.where
         yield Glance(
-            place=f"{share.where['model']} on {share.where['corpus']}, {share.where['label']}",
+            place=f"{where['model']} on {where['corpus']}, {where['label']}",
             decided=Lane(
                 title=f"decided 1: {percent(share.value)}; annotated 1: {percent(annotated_1)}",
                 figures=spans(percent(share.value)),

@@ -49,12 +49,15 @@ class CaseGroup:
 def case_groups(run: Run) -> tuple[CaseGroup, ...]:
     """The shown cases by check, model and corpus; failing ones first, the largest change of score first."""
     rates = {case_key(rate): rate for rate in checks_of(run)}
+    # Figures elsewhere on the page link here, so that both use the same numbers.
     anchors = case_anchors(run)
     groups = []
     for head, cases_of_check in _cases_by_check(run).items():
         suite, check, model, corpus = head
+        # What somebody looks for comes first: failures, and of these the largest change.
         cases = sorted(cases_of_check, key=case_order)
         tally = Counter(case.outcome for case in cases)
+        outcomes_counted = [f"{count(number)} {outcome}" for outcome, number in tally.items()]
         rate = rates.get(head)
         groups.append(
             CaseGroup(
@@ -63,7 +66,7 @@ def case_groups(run: Run) -> tuple[CaseGroup, ...]:
                 check=check,
                 model=model,
                 corpus=corpus,
-                tally=", ".join(f"{count(number)} {outcome}" for outcome, number in tally.items()),
+                tally=", ".join(outcomes_counted),
                 cases=case_rows(run, cases),
                 failing=_failing_ids(cases),
                 rate=rate,
@@ -95,15 +98,21 @@ def _cases_by_check(run: Run) -> dict[CaseKey, list[Shown]]:
             case.corpus,
         ),
     )
-    in_order = sorted(cases_by_check, key=lambda head: (head[0], natural(head[1]), head[2:]))
+
+    def page_order(head: CaseKey) -> tuple[object, ...]:
+        suite, check, *place = head
+        return suite, natural(check), place
+
+    in_order = sorted(cases_by_check, key=page_order)
     return {head: cases_by_check[head] for head in in_order}
 
 
 def case_order(case: Shown) -> tuple[object, ...]:
     """A sort key: failures first, then the largest change of the score."""
     # An outcome that is not listed comes last.
-    rank = OUTCOMES.index(case.outcome) if case.outcome in OUTCOMES else len(OUTCOMES)
-    return rank, -_change(case), natural(case.id), case.variant
+    rank = [*OUTCOMES, case.outcome].index(case.outcome)
+    largest_first = -_change(case)
+    return rank, largest_first, natural(case.id), case.variant
 
 
 def _failing_ids(cases: Sequence[Shown]) -> str:
@@ -136,6 +145,7 @@ def _cases_of_checks(run: Run) -> list[Shown]:
 
 def marked(text: str, spans: Sequence[tuple[int, int]], around: int = AROUND) -> Markup:
     """A text with the edited spans marked; parts far from every edit are left out."""
+    # A text may have been shortened for the page after it was edited.
     inside = [(max(0, start), min(len(text), stop)) for start, stop in spans if start < stop]
     html = Markup()
     end = 0
@@ -179,12 +189,15 @@ def case_rows(run: Run, cases: Sequence[Shown]) -> tuple[Case, ...]:
         thresholds = list(thresholds_of_model.values())
         # "0.50 → 0.50" would hide that a decision changes.
         digits = _digits((case.before, case.after), thresholds)
+        before = _score(case.before, digits)
+        after = _score(case.after, digits)
+        text = None if case.text is None else marked(case.text, case.spans)
         rows.append(
             Case(
                 id=case.id,
                 outcome=case.outcome,
-                scores=f"{_score(case.before, digits)} → {_score(case.after, digits)}",
-                text=None if case.text is None else marked(case.text, case.spans),
+                scores=f"{before} → {after}",
+                text=text,
             )
         )
     return tuple(rows)

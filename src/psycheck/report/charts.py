@@ -50,6 +50,7 @@ class Plot:
 
 def rate_lane(finding: Finding, title: str, mean: float | None = None, cases: str = "") -> Lane:
     """A rate with its interval; a diamond marks a check below the DIR mean."""
+    # An empty track says that it was not tested; no track would look forgotten.
     if not finding.tested:
         reason = Markup("not tested: {}").format(why_untested(finding))
         return Lane(

@@ -87,6 +87,7 @@ def check_headlines(run: Run) -> list[Headline]:
     checks = checks_in(run)
     if not checks.every:
         return []
+    # Checks without a single case: no praise, and no failure either.
     if not checks.tested:
         return [headline("checks.untested")]
 
@@ -107,7 +108,14 @@ def _failing(checks: Checks) -> list[Headline]:
         "choice": choice(low, run),
         "rivals": _rivals(low, checks.evidence, run),
     }
-    return [headline("checks.fails", [low], 1 - kept(low), **values)]
+    return [
+        headline(
+            "checks.fails",
+            [low],
+            1 - kept(low),
+            **values,
+        )
+    ]
 
 
 def _pointed_out(check: Finding, run: Run) -> str:
@@ -121,11 +129,13 @@ def _wrong_unedited(checks: Checks) -> list[Headline]:
     """The check with the lowest pass rate, where the same texts fail unedited: that is not the edit."""
     wrong = []
     for check in checks.evidence:
+        # Only MFT checks know how the text did without the edit.
         about_the_edit = "passed_unedited" not in check.counts or {"harmed", "helped"} & set(check.flags)
         if not about_the_edit and max(known_interval(check), default=1.0) < LOW:
             wrong.append(check)
     if not wrong:
         return []
+    # One sentence: others are in the table, and for the same reason.
     lowest = min(wrong, key=lambda check: check.value)
     return [
         headline(
@@ -143,13 +153,16 @@ def _moved_wrongly(checks: Checks) -> list[Headline]:
 
     Those that fail too often anyway are named for that.
     """
-    failing = [check.where for check in checks.evidence if harmed(check) and kept(check) < 1 - TOLERANCE]
+    harmful = [check for check in checks.evidence if harmed(check)]
+    failing = [check.where for check in harmful if kept(check) < 1 - TOLERANCE]
     wrong = []
     for reaction in _claimable(checks.reactions):
-        if max(known_interval(reaction), default=0) < -REACTS and _check_of(reaction) not in failing:
+        is_certain = max(known_interval(reaction), default=0) < -REACTS
+        if is_certain and _check_of(reaction) not in failing:
             wrong.append(reaction)
     if not wrong:
         return []
+    # By the end nearest to 0: what is certain, not what is largest.
     wrong.sort(key=lambda reaction: max(known_interval(reaction)))
     clearest = wrong[0]
     return [
@@ -169,6 +182,7 @@ def _deaf(checks: Checks) -> list[Headline]:
     """Checks whose sentences on a symptom that is present hardly move the score, the deafest first."""
     deaf = []
     for reaction in _claimable(_presence(checks)):
+        # Without an interval nothing is claimed.
         low, high = known_interval(reaction) or (0.0, 1.0)
         if high < REACTS and low > -REACTS:
             deaf.append(reaction)
@@ -208,25 +222,30 @@ def _without_weakness(checks: Checks) -> Headline:
     low = weakest(_claimable(checks.tested) or checks.tested)
     if low is None:
         return headline("checks.untested")
+    all_tested = len(checks.tested) == len(checks.every)
     values = {
-        "tested": counted(
-            len(checks.tested), "tested check" if len(checks.tested) < len(checks.every) else "check"
-        ),
+        "tested": counted(len(checks.tested), "check" if all_tested else "tested check"),
         "point": f"{named(low, run)}:",
         "passing": passing(low),
         "unedited": unedited(low),
         "choice": choice(low, run),
     }
+    # A model that reads nothing passes many checks: before praise comes the doubt.
     doubt = praise_doubt(run)
     if doubt:
         return headline("checks.no_evidence", [low], doubt=doubt, **values)
     all_pass = all(check.value == 1 for check in checks.tested)
-    return headline("checks.none_found" if all_pass else "checks.not_harmed", [low], **values)
+    return headline(
+        "checks.none_found" if all_pass else "checks.not_harmed",
+        [low],
+        **values,
+    )
 
 
 def praise_doubt(run: Run) -> str:
     """Why passed checks are not evidence; empty where the model is shown to react."""
     checks = checks_in(run)
+    # One reason suffices, and the first explains the second.
     return alike_doubt(run, checks.tested) or _reaction_doubt(checks)
 
 
@@ -234,9 +253,12 @@ def alike_doubt(run: Run, checks: Sequence[Finding]) -> str:
     """Why passed checks are not evidence: "m gives every text the same score"; empty if they may be."""
     alike = alike_places(run)
     models = {place_of(check)[0] for check in checks}
-    alike_of_model = {
-        place_of(check)[0]: alike[place_of(check)] for check in checks if place_of(check) in alike
-    }
+    alike_of_model = {}
+    for check in checks:
+        place = place_of(check)
+        if place in alike:
+            alike_of_model[place[0]] = alike[place]
+
     reasons = []
     for model, what in alike_of_model.items():
         name = model if len(models) > 1 else "the model"
@@ -256,14 +278,17 @@ def _reaction_doubt(checks: Checks) -> str:
     tried_enough = _claimable(presence)
     not_shown = [f for f in tried_enough if min(known_interval(f), default=-1.0) < REACTS]
     if not not_shown:
+        # Checks on too few texts are a gap in what was tried, not a fault of the model.
         untried = len(presence) - len(tried_enough)
+        if not untried:
+            return ""
         few = f"fewer than {least_n('checks.fails')} texts"
-        return (
-            f"{counted(untried, 'check')} of sentences on a symptom could be tried on {few}"
-            if untried
-            else ""
-        )
-    lowest = min(not_shown, key=lambda reaction: min(known_interval(reaction), default=-1.0))
+        return f"{counted(untried, 'check')} of sentences on a symptom could be tried on {few}"
+
+    def certain_reaction(reaction: Finding) -> float:
+        return min(known_interval(reaction), default=-1.0)
+
+    lowest = min(not_shown, key=certain_reaction)
     point = f"{topic_of(lowest)} ({lowest.where['check']}{where_named(lowest, checks.run.findings)})"
     return f"the model is not shown to react to {point}, reaction {plain(lowest, prose=True)}"
 
@@ -325,6 +350,7 @@ def _rivals(low: Finding, checks: Sequence[Finding], run: Run) -> str:
     if not as_weak:
         return ""
 
+    # The likeliest rivals are named, the others counted.
     as_weak.sort(key=lambda f: (kept(f), f.value))
     names = [f.where["check"] + where_named(f, run.findings) for f in as_weak[:NAMED]]
     if len(as_weak) > NAMED:

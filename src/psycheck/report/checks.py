@@ -1,36 +1,32 @@
 """The checks of each suite and label: plots, heat map, means, sentences and the ledger."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from psycheck.core.errors import counted
 from psycheck.core.finding import Finding
 from psycheck.report.cases import CaseKey, case_anchors, case_key
 from psycheck.report.charts import Lane, Means, Plot, Row, rate_lane
+from psycheck.report.check_means import (
+    DEVIATION,
+    MEAN,
+    Head,
+    MeanKey,
+    average_key,
+    dir_means_of,
+    means_by_head,
+    means_table,
+)
 from psycheck.report.display_names import Place, name_of, natural, order, place_names, place_of
-from psycheck.report.numbers import count, figure, percent, rate, span, spans
+from psycheck.report.numbers import count, figure, percent, rate
 from psycheck.report.sections import Key, Section, UnshownFindings, by, drawn, unique
 from psycheck.report.tables import Table, table_of
 
-MEAN, DEVIATION = "pass_rate_mean", "pass_rate_sd"
 PANELS = 3  # of a plot
-BY = ("category", "polarity", "kind", "symptom")
 LEDGER = ("generated", "passed", "failed", "unchanged", "unseen", "unanswered", "undecided")
-Head = tuple[str, ...]  # suite and label
 CellKey = tuple[str, Place]  # a check at a place
 PlotGroup = tuple[str, Means, tuple[Row, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class MeanKey:
-    """What a mean of pass rates is over: the checks of one category, polarity …, at one place."""
-
-    grouping: str
-    value: str
-    place: Place
-    measure: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +94,7 @@ class Block:
             finding = self.cells.get((name, place))
             anchor = self.cases.get((name, place), "")
             lanes.append(_lane(finding, mean, anchor) if finding else None)
+        # Presence and absence are of a symptom; pronouns have neither.
         polarity = check.where.get("polarity", "") if check.where.get("symptom") else ""
         return Row(
             check=name,
@@ -131,16 +128,20 @@ class Block:
 
 def _ledger_columns(findings: Sequence[Finding]) -> list[str]:
     """The outcomes of a ledger; "undecided" only where it occurs, unknown outcomes last."""
-    counted_outcomes = {outcome for finding in findings for outcome in finding.counts}
+    counted_outcomes: set[str] = set()
+    for finding in findings:
+        counted_outcomes.update(finding.counts)
     # The usual columns stay even if empty: a 0 says that nothing was, for instance, unseen.
     usual = [outcome for outcome in LEDGER if outcome in counted_outcomes or outcome != "undecided"]
-    return usual + sorted(counted_outcomes - set(LEDGER))
+    unknown = counted_outcomes - set(LEDGER)
+    return usual + sorted(unknown)
 
 
 def _group_name(check: Finding) -> str:
     """The group of a check in a plot: its symptom with the item of the scale, or its topic."""
     where = check.where
     name = name_of("symptoms", where.get("symptom") or where.get("topic") or "other checks")
+    # Not capitalize(): it would write "DECK" as "Deck".
     name = name[:1].upper() + name[1:]
     if where.get("symptom") and where.get("item"):
         name += f" · {where.get('scale', '')} item {where['item']}"
@@ -213,9 +214,11 @@ def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
             "corpus",
         ),
     )
-    averages = unshown.take(lambda f: f.measure in (MEAN, DEVIATION) and "by" in f.where, _average_key)
-    means = _means_by_head(averages.values(), list(checks))
+    # Without "by" it is a mean of something else, which another section shows.
+    averages = unshown.take(lambda f: f.measure in (MEAN, DEVIATION) and "by" in f.where, average_key)
+    means = means_by_head(averages.values(), list(checks))
 
+    # A suite may have means or sentences alone, when a run holds a part of it.
     heads = unique(key[:2] for key in (*checks, *sentences, *means))
     names = _block_names(heads)
     anchors = case_anchors(unshown.run)
@@ -230,40 +233,6 @@ def blocks(unshown: UnshownFindings) -> tuple[Block, ...]:
         )
         for head in heads
     )
-
-
-def _average_key(average: Finding) -> Key:
-    """A mean or deviation: suite, label, what it is over, and where."""
-    return by(
-        "suite",
-        "label",
-        "by",
-        average.where["by"],
-        "model",
-        "corpus",
-        "measure",
-    )(average)
-
-
-def _means_by_head(
-    averages: Iterable[Finding], check_keys: Sequence[Key]
-) -> dict[Head, dict[MeanKey, Finding]]:
-    """The means and deviations of each suite and label."""
-    means: dict[Head, dict[MeanKey, Finding]] = {}
-    for average in averages:
-        suite, label, grouping, value, model, corpus, measure = _average_key(average)
-        if not label:
-            # A mean over corpora has no label, and takes that of its suite if there is one only.
-            labels = {key[1] for key in check_keys if key[0] == suite}
-            label = labels.pop() if len(labels) == 1 else ""
-        key = MeanKey(
-            grouping=grouping,
-            value=value,
-            place=(model, corpus),
-            measure=measure,
-        )
-        means.setdefault((suite, label), {})[key] = average
-    return means
 
 
 def _block_names(heads: Sequence[Head]) -> dict[Head, str]:
@@ -290,6 +259,7 @@ def _block(
     means: Mapping[MeanKey, Finding],
     anchors: Mapping[CaseKey, str],
 ) -> Block:
+    # Both, as a sampled suite can have sentences where a check has no rate.
     places = unique(place_of(finding) for finding in (*checks, *sentences))
     called = place_names(places)
     cells = {(check.where["check"], place_of(check)): check for check in checks}
@@ -302,71 +272,11 @@ def _block(
         checks=tuple(each_check_once.values()),
         cells=cells,
         cases=cases,
-        dir_means=_dir_means(means),
-        means=_means_table(means) if means else None,
+        dir_means=dir_means_of(means),
+        means=means_table(means) if means else None,
         reactions=_reaction_table(reactions, called) if reactions else None,
         sentences=_sentence_table(sentences, called) if sentences else None,
     )
-
-
-def _dir_means(means: Mapping[MeanKey, Finding]) -> dict[Place, Finding]:
-    """The mean pass rate of the DIR checks at each place."""
-    dir_means = {}
-    for key, mean in means.items():
-        if (key.grouping, key.value, key.measure) == ("kind", "DIR", MEAN):
-            dir_means[place_of(mean)] = mean
-    return dir_means
-
-
-def _means_table(means: Mapping[MeanKey, Finding]) -> Table:
-    """Mean and standard deviation over the checks of a category, polarity, kind …, as in DECK's Table 5."""
-    places = unique(key.place for key in means)
-    groups = unique((key.grouping, key.value) for key in means)
-    # In the order of BY; any other grouping comes last.
-    groups.sort(key=lambda group: [*BY, group[0]].index(group[0]))
-
-    rows = []
-    last_grouping = ""
-    for grouping, value in groups:
-        cells = []
-        for place in places:
-            mean_key = MeanKey(grouping=grouping, value=value, place=place, measure=MEAN)
-            deviation_key = replace(mean_key, measure=DEVIATION)
-            cells.append(_mean_with_deviation(means.get(mean_key), means.get(deviation_key)))
-
-        # The name of a grouping stands in its first row only.
-        heading = name_of("by", grouping) if grouping != last_grouping else ""
-        name = name_of("symptoms" if grouping == "symptom" else "values", value)
-        rows.append((heading, name, *cells))
-        last_grouping = grouping
-
-    columns = ["Mean"]
-    if len(places) > 1:
-        named_places = [_over_corpora_named(place) for place in places]
-        names = place_names(named_places)
-        columns = [names[place] for place in named_places]
-    return table_of("check_means", rows, columns)
-
-
-def _over_corpora_named(place: Place) -> Place:
-    model, corpus = place
-    return model, "all corpora" if corpus == "all" else corpus
-
-
-def _mean_with_deviation(mean: Finding | None, deviation: Finding | None) -> Markup:
-    either = mean or deviation
-    if either is None:
-        return figure(None)
-
-    # One check has a mean, but no deviation.
-    checks = counted(either.counts.get("checks", either.n), "check")
-    between = "no sd"
-    if deviation is not None and deviation.tested:
-        between = f"sd {100 * deviation.value:.1f}"
-    figures = spans("–")
-    if mean is not None and mean.tested:
-        figures = spans(percent(mean.value, 1), span(mean, 1))
-    return figures + Markup(' <span class="n sd">{}, {}</span>').format(between, checks)
 
 
 def _reaction_table(reactions: Sequence[Finding], called: Mapping[Place, str]) -> Table:
@@ -375,8 +285,9 @@ def _reaction_table(reactions: Sequence[Finding], called: Mapping[Place, str]) -
     each_check_once = {reaction.where["check"]: reaction for reaction in sorted(reactions, key=order)}
     rows = []
     for name, reaction in each_check_once.items():
+        title = reaction.where.get("title", "")
         figures = [figure(cells.get((name, place))) for place in called]
-        rows.append((name, reaction.where.get("title", ""), reaction.where["expected"], *figures))
+        rows.append((name, title, reaction.where["expected"], *figures))
     columns = list(called.values()) if len(called) > 1 else ["Reaction"]
     return table_of("reactions", rows, columns)
 
@@ -385,13 +296,16 @@ def _sentence_table(sentences: Sequence[Finding], called: Mapping[Place, str]) -
     """The pass rate of each sentence of a check, one column per place."""
     key = by("check", "variant", "sentence")
     cells = {(key(finding), place_of(finding)): finding for finding in sentences}
-    in_order = sorted(
-        unique(key(finding) for finding in sentences),
-        key=lambda parts: (natural(parts[0]), natural(parts[1])),
-    )
+
+    def by_check_and_variant(parts: Key) -> tuple[object, ...]:
+        check, variant, _ = parts
+        return natural(check), natural(variant)
+
+    every_sentence = unique(key(finding) for finding in sentences)
     rows = []
-    for check, variant, text in in_order:
-        figures = [figure(cells.get(((check, variant, text), place))) for place in called]
+    for parts in sorted(every_sentence, key=by_check_and_variant):
+        check, variant, text = parts
+        figures = [figure(cells.get((parts, place))) for place in called]
         rows.append((check, text or f"variant {variant}", *figures))
     columns = list(called.values()) if len(called) > 1 else ["Pass rate"]
     return table_of("sentences", rows, columns)

@@ -54,6 +54,7 @@ def pages(run: Run) -> dict[str, str]:
 def verdict(run: Run) -> list[Headline]:
     """How many authors write about symptoms, and how many labels are suspect."""
     people = run.tables["people"]
+    # "Write about", and not "have": that is all that posts can show.
     writing = int((people["symptoms"] > 0).sum())
     values = {"writing": count(writing), "authors": counted(len(people), "author")}
 
@@ -125,6 +126,7 @@ def _coverage_cell(coverage: Row) -> dict[str, Any]:
     """How many of the typical symptoms of a condition an author writes about."""
     return {
         "text": f"{coverage['found']} of {coverage['typical']}",
+        # A share of 1 belongs to the last shade, not beyond it.
         "shade": min(int(coverage["share"] * SHADES), SHADES - 1),
         "annotated": (coverage["annotated"] or 0) > 0.5,
     }
@@ -141,6 +143,7 @@ def _symptom_shares(findings: Findings, links: Links) -> Table | None:
     heads = []
     for name, title in links.conditions.items():
         of_label = {f.where["symptom"]: f for f in shares.where(label=name, annotated="1")}
+        # Conditions that nobody is annotated with have no column.
         if of_label:
             columns.append(of_label)
             authors = next(iter(of_label.values())).n
@@ -168,6 +171,7 @@ def _suspects(run: Run, links: Links) -> Table | None:
     for row in suspects.head(ROWS).iter_rows(named=True):
         author = showable_id(row["author"])
         page = page_of_author[row["author"]]
+        # In large cohorts only some authors have a page.
         if page:
             author = Markup('<a href="{}">{}</a>').format(page, author)
         side = "annotated 1, little evidence" if row["annotated"] else "annotated 0, much evidence"
@@ -217,6 +221,7 @@ def _explanation(person: Row, symptoms: Sequence[Row], conditions: Sequence[Row]
     for row in conditions:
         condition = {key: row[key] for key in ("condition", "found", "typical", "weight", "annotated")}
         typical = links.typical[row["condition"]]
+        # In the order of the graph, for programs that compare authors.
         condition["symptoms"] = [name for name in typical if name in mentioned]
         explanation["conditions"].append(condition)
     return explanation

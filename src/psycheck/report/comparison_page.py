@@ -49,6 +49,7 @@ def verdict(run: Run) -> list[Headline]:
     distance = _distance_headline(run.findings)
     if distance is not None:
         headlines.append(distance)
+    # A page without a verdict would look broken.
     if not headlines:
         rule = "compare.no_cautions" if _cautions_searched(run) else "compare.nothing"
         headlines.append(headline(rule))
@@ -104,6 +105,7 @@ def _distance_headline(findings: Sequence[Finding]) -> Headline | None:
 def _furthest_and_nearest(measure: str, distances_by_size: Sequence[Finding]) -> Headline:
     near = distances_by_size[0]
     far = distances_by_size[-1]
+    # Two corpora have one distance: nothing is nearest.
     if near is far:
         rule, most, least = "compare.pair", _with_n(far), _with_n(near)
     else:
@@ -131,6 +133,7 @@ def _in_certain_order(distances_by_size: Sequence[Finding]) -> bool:
     """Whether the intervals of the smallest and the largest distance overlap no other interval."""
     near = distances_by_size[0]
     far = distances_by_size[-1]
+    # Without every interval the order may be chance.
     if not all(known_interval(finding) for finding in distances_by_size):
         return False
     below_far = all(ends(finding)[1] < ends(far)[0] for finding in distances_by_size[:-1])
@@ -140,11 +143,11 @@ def _in_certain_order(distances_by_size: Sequence[Finding]) -> bool:
 
 def above_chance(findings: Sequence[Finding], measure: str) -> list[Finding]:
     """The findings of a measure, less what the same texts show by chance where that is a mean."""
-    distances_found = [finding for finding in findings if finding.measure == measure]
+    distances_found = _of_measure(findings, measure)
     if measure not in words_of("comparison")["above_chance"]:
         return distances_found
 
-    chance_findings = [finding for finding in findings if finding.measure == f"{measure}_chance"]
+    chance_findings = _of_measure(findings, f"{measure}_chance")
     chance = {_both(finding): finding.value for finding in chance_findings}
 
     # A distance whose chance is not known cannot stand beside others that are less by theirs.
@@ -152,12 +155,21 @@ def above_chance(findings: Sequence[Finding], measure: str) -> list[Finding]:
     return [_less(finding, chance[_both(finding)]) for finding in with_chance]
 
 
+def _of_measure(findings: Sequence[Finding], measure: str) -> list[Finding]:
+    return [finding for finding in findings if finding.measure == measure]
+
+
 def _less(finding: Finding, chance: float) -> Finding:
     """A distance and its interval, less what chance gives."""
     interval = finding.interval
+    # Chance is a mean with no spread to speak of: the interval moves as a whole.
     if interval is not None:
         interval = (interval[0] - chance, interval[1] - chance)
-    return replace(finding, value=finding.value - chance, interval=interval)
+    return replace(
+        finding,
+        value=finding.value - chance,
+        interval=interval,
+    )
 
 
 def _title(measure: str) -> str:
@@ -231,11 +243,18 @@ def _symmetric_cells(
 def _map(table: pl.DataFrame) -> dict[str, object]:
     """The size of the map; of each corpus its name, the place of each text, and the median of them."""
     # One scale for both axes: distances on a map mean the same in every direction.
-    lowest = {axis: float(table[axis].to_numpy().min()) for axis in "xy"}
-    reach = {axis: float(table[axis].to_numpy().max()) - lowest[axis] for axis in "xy"}
+    lowest = {}
+    reach = {}
+    for axis in "xy":
+        values = table[axis].to_numpy()
+        lowest[axis] = float(values.min())
+        reach[axis] = float(values.max()) - lowest[axis]
     pixels_per_unit = (SIDE - 2 * MARGIN) / (max(reach.values()) or 1.0)
 
-    to_pixels = [(pl.col(axis) - lowest[axis]) * pixels_per_unit + MARGIN for axis in "xy"]
+    to_pixels = []
+    for axis in "xy":
+        above_lowest = pl.col(axis) - lowest[axis]
+        to_pixels.append(above_lowest * pixels_per_unit + MARGIN)
     places = table.with_columns(*to_pixels)
     corpora = []
     for (name,), texts in places.group_by("corpus", maintain_order=True):
@@ -297,7 +316,7 @@ def _words(findings: Sequence[Finding]) -> list[Table]:
     """The distinctive words, one table per measure of them."""
     tables = []
     for measure, caption in words_of("comparison")["words"].items():
-        rows = [_word_row(finding) for finding in findings if finding.measure == measure]
+        rows = [_word_row(finding) for finding in _of_measure(findings, measure)]
         if rows:
             title = name_of("measures", measure)
             tables.append(

@@ -79,7 +79,13 @@ def funnels(findings: Sequence[Finding]) -> list[Table]:
     tables = []
     for part, caption in captions.items():
         if rows[part] or part == CORPUS:
-            tables.append(table_of("funnel", rows[part], part=caption))
+            tables.append(
+                table_of(
+                    "funnel",
+                    rows[part],
+                    part=caption,
+                )
+            )
     return tables
 
 
@@ -143,4 +149,10 @@ def _lines_left_out(first_step: Finding) -> Table | None:
     for reason, lines in sorted(first_step.counts.items()):
         if reason not in _NOT_A_REASON:
             rows.append((reason, count(lines)))
-    return table_of("lines_left_out", rows, lines=count(first_step.n)) if rows else None
+    if not rows:
+        return None
+    return table_of(
+        "lines_left_out",
+        rows,
+        lines=count(first_step.n),
+    )

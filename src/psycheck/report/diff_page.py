@@ -64,7 +64,11 @@ def render_difference(run: Run) -> str:
     """The page of a comparison of models as one HTML file."""
     script = file_text("report.js")
     groups = list(case_groups(run))
-    cases = [case for group in groups for case in group.cases]
+    cues: list[str] = []
+    for group in groups:
+        for case in group.cases:
+            cues += case.cues
+
     return draw(
         "difference",
         run,
@@ -80,7 +84,7 @@ def render_difference(run: Run) -> str:
             "label": unique(group.label for group in groups),
             "corpus": unique(group.corpus for group in groups),
         },
-        cues=unique(cue for case in cases for cue in case.cues),
+        cues=unique(cues),
         with_texts=any(case.text is not None for case in run.shown),
         with_lengths=bool(run.findings.where(measure="outcome_length")),
         plan=json.dumps(

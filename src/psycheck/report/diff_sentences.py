@@ -48,13 +48,17 @@ def difference_headlines(findings: Findings) -> list[Headline]:
 
 def shown_differences(findings: Findings, pair: Finding) -> dict[str, Finding]:
     """The figures in which two models differ: p after Holm's correction, and an interval without 0."""
-    holm = {(_PAIR(f), f.where["figure"]): f.value for f in findings.where(measure="difference_p_holm")}
+    holm = {}
+    for test in findings.where(measure="difference_p_holm"):
+        holm[_PAIR(test), test.where["figure"]] = test.value
+
     shown = {}
     for figure in FIGURES:
         # Without a test nothing is shown, whatever the interval says.
         is_significant = holm.get((_PAIR(pair), figure), 1.0) < ALPHA
         for difference in findings.where(measure=f"{figure}_difference"):
-            if is_significant and _PAIR(difference) == _PAIR(pair) and _off_zero(difference):
+            is_of_pair = _PAIR(difference) == _PAIR(pair)
+            if is_significant and is_of_pair and _off_zero(difference):
                 shown[figure] = difference
     return shown
 
@@ -81,9 +85,11 @@ def _off_zero(finding: Finding) -> bool:
 def _better(findings: Findings, pairs: list[Finding], *, single: bool) -> Iterator[Headline]:
     """Who is better in each of the clearest pairs, and how many pairs differ at all."""
     differing = [pair for pair in pairs if shown_differences(findings, pair)]
+    # The largest difference is what a reader asks for first.
     differing.sort(key=lambda pair: -abs(pair.value))
     for pair in differing[:MOST]:
         yield _difference_headline(findings, pair, single=single)
+    # How many were compared belongs to the picked ones: some differ by chance.
     if not single:
         total = counted(len(pairs), "comparison")
         yield headline(
@@ -102,6 +108,7 @@ def _difference_headline(findings: Findings, pair: Finding, *, single: bool) -> 
     higher_for_first = {name: f for name, f in differences.items() if f.value > 0}
     higher_for_second = {name: f for name, f in differences.items() if f.value <= 0}
     models = (pair.where["model"], pair.where["versus"])
+    # The better one is the subject, whichever was named first.
     better, worse = models if higher_for_first else models[::-1]
     values = {
         "first": better,
@@ -167,20 +174,27 @@ def _higher(figures: dict[str, Finding], *, single: bool) -> str:
     """What is higher, and by how much; with intervals only where nothing was picked."""
     words = []
     for name, f in figures.items():
-        ends = [abs(end) for end in known_interval(f)]
-        between = f" ({decimal(min(ends))}–{decimal(max(ends))})" if single else ""
-        words.append(f"higher {FIGURES[name]} by {decimal(abs(f.value))}{between}")
+        between = ""
+        if single:
+            ends = [abs(end) for end in known_interval(f)]
+            between = f" ({decimal(min(ends))}–{decimal(max(ends))})"
+        size = decimal(abs(f.value))
+        words.append(f"higher {FIGURES[name]} by {size}{between}")
     return listed(words)
 
 
 def _apart(findings: Findings, pair: Finding) -> Iterator[Headline]:
+    """Which of two models is right where they decide differently."""
     by_annotation = {f.where["gold"]: f for f in findings.where(measure="right_where_apart")}
     every = by_annotation["all"]
     if not every.n:
         return
     sides = []
     for side in ("only_this_right", "only_other_right"):
-        counts = [f"{count(by_annotation[gold].counts[side])} annotated {gold}" for gold in ("1", "0")]
+        counts = []
+        for gold in ("1", "0"):
+            texts = by_annotation[gold].counts[side]
+            counts.append(f"{count(texts)} annotated {gold}")
         sides.append(f"{count(every.counts[side])} ({', '.join(counts)})")
     words = {
         "apart": count(every.n),
@@ -202,6 +216,7 @@ def _agreement(findings: Findings, *, single: bool) -> Iterator[Headline]:
     if not kappas:
         return
 
+    # The least and the most alike pair; those between are in the matrix.
     kappas.sort(key=lambda f: f.value)
     if single:
         (share,) = findings.where(measure="agreement")
@@ -213,7 +228,10 @@ def _agreement(findings: Findings, *, single: bool) -> Iterator[Headline]:
         )
         return
     least, most = kappas[0], kappas[-1]
-    named = [f"{f.where['model']} and {f.where['versus']}{place_named(f, findings)}" for f in (least, most)]
+    named = []
+    for kappa in (least, most):
+        models = f"{kappa.where['model']} and {kappa.where['versus']}"
+        named.append(models + place_named(kappa, findings))
     ends = {"least": decimal(least.value, 2), "most": decimal(most.value, 2)}
     yield headline(
         "diff.agreements",
@@ -226,6 +244,7 @@ def _agreement(findings: Findings, *, single: bool) -> Iterator[Headline]:
 
 def _unanswered(findings: Findings) -> Iterator[Headline]:
     silent = [f for f in findings.where(measure="unanswered") if f.value > 0]
+    # The most silent first: its figures rest on the fewest texts.
     silent.sort(key=lambda f: -f.value)
 
     # F1 if all missing answers were wrong, or all right, bounds what they could change.
@@ -249,12 +268,15 @@ def _unanswered(findings: Findings) -> Iterator[Headline]:
 
 def _errors(findings: Findings) -> Iterator[Headline]:
     """What goes with errors, the lowest p first."""
-    tests = [test for measure in _TESTED for test in findings.where(measure=measure) if test.tested]
+    tests: list[Finding] = []
+    for measure in _TESTED:
+        tests += [test for test in findings.where(measure=measure) if test.tested]
     tests.sort(key=lambda test: test.value)
     effects = {(f.measure, _place(f)): f for f in findings if f.measure in _TESTED.values()}
     clear_effects = []
     for test in tests:
         effect = effects[_TESTED[test.measure], _place(test)]
+        # Test and interval must agree: one of them alone may be chance.
         if test.value < ALPHA and _off_zero(effect):
             clear_effects.append(effect)
 

@@ -110,7 +110,10 @@ class Part:
     def differences(self) -> Table:
         """The differences of every pair, with p-values."""
         tests = self.findings.where(measure="difference_p_holm")
-        p = {(_PAIR(test), test.where["figure"]): test.value for test in tests}
+        p = {}
+        for test in tests:
+            p[_PAIR(test), test.where["figure"]] = test.value
+
         rows = []
         for pair, differences in self._differences():
             cells = []
@@ -272,9 +275,10 @@ def _bars(findings: Sequence[Finding]) -> list[Bar]:
     """Bars as long as the shares of the texts of each annotation; the longest has length 1."""
     shares = []
     for finding in findings:
-        texts = max(finding.counts["texts"], 1)
-        first_share = finding.counts["only_this_right"] / texts
-        second_share = finding.counts["only_other_right"] / texts
+        counts = finding.counts
+        texts = max(counts["texts"], 1)
+        first_share = counts["only_this_right"] / texts
+        second_share = counts["only_other_right"] / texts
         shares.append((first_share, second_share))
 
     # Shares, not counts: there are often many more texts annotated 0 than 1.
@@ -300,7 +304,11 @@ def _length(finding: Finding) -> Markup:
     if not finding.tested:
         return Markup("–")
     interval = "–".join(count(end) for end in known_interval(finding))
-    return spans(count(finding.value), interval, f"n {count(finding.n)}")
+    return spans(
+        count(finding.value),
+        interval,
+        f"n {count(finding.n)}",
+    )
 
 
 def _ticks(reach: float) -> Ticks:
@@ -309,7 +317,9 @@ def _ticks(reach: float) -> Ticks:
     ticks: Ticks = []
     for place, style in _TICKS.items():
         value = reach * (place - 50) / 50
-        ticks.append((place, style, "0" if place == 50 else decimal(value, digits)))
+        # Not "0.00": the middle is exact.
+        text = "0" if place == 50 else decimal(value, digits)
+        ticks.append((place, style, text))
     return ticks
 
 
@@ -328,6 +338,7 @@ def _lane(finding: Finding, reach: float) -> Lane:
         return 0.5 + value / reach / 2
 
     ends = [on_track(end) for end in known_interval(finding)]
+    # The middle of the track is 0.
     off_zero = bool(ends) and not min(ends) <= 0.5 <= max(ends)
     return Lane(
         title=f"{name}: {plain(finding)}",

@@ -47,6 +47,7 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
 
 def listed(words: Sequence[str]) -> str:
     """Words joined for a sentence: "a, b and c"."""
+    # Neither a comma nor an "and".
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
@@ -55,6 +56,7 @@ def listed(words: Sequence[str]) -> str:
 def swapped_words(finding: Finding | None) -> str:
     """What was swapped in the gender pairs of a finding: "he and she, nouns and titles"."""
     where = finding.where if finding is not None else {}
+    # Runs of older versions swapped pronouns and did not say so.
     kinds = where.get("swap", "pronouns").split("+")
     words = listed([name_of("swapped", kind) for kind in kinds])
     if where.get("swap_person") == "main":
@@ -126,7 +128,9 @@ def order(finding: Finding) -> tuple[object, ...]:
     topic = where.get("topic", "")
     if symptom:
         block = 1
-        within = natural(f"{where.get('scale', '')} {where.get('item', '')}")
+        scale = where.get("scale", "")
+        item = where.get("item", "")
+        within = natural(f"{scale} {item}")
     else:
         block = 0 if topic == "pronouns" else 2
         within = natural(topic)
@@ -147,7 +151,10 @@ def why_untested(finding: Finding) -> str:
     changed = generated - counts.get("unchanged", 0)
     reason = max(("unseen", "unanswered"), key=lambda name: counts.get(name, 0))
     if changed and counts.get(reason):
-        return f"{name_of('untested', reason)} ({counts[reason]:,} of {changed:,} changed texts)"
+        share = f"{counts[reason]:,} of {changed:,} changed texts"
+        return f"{name_of('untested', reason)} ({share})"
     if counts.get("undecided", 0) == generated:
         return name_of("untested", "undecided")
-    return "no text counts" if changed else name_of("untested", "unchanged")
+    if changed:
+        return "no text counts"
+    return name_of("untested", "unchanged")

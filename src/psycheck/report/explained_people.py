@@ -78,6 +78,7 @@ def posts_named(ids: list[str] | None, number: int) -> str:
     """The first posts by their ids, and how many more there are."""
     named = (ids or [])[:IDS]
     text = ", ".join(named)
+
     unnamed = number - len(named)
     if unnamed > 0:
         text += f" and {unnamed:,} more"
@@ -96,6 +97,7 @@ def reader_rule(run: Run) -> tuple[str, dict[str, str]]:
     if naming is None:
         return "explain.unmeasured", {}
     symptoms = run.tables["links"]["symptom"].n_unique()
+    # Symptoms with a threshold are named; for the others the reader was not good enough.
     unnamed = symptoms - len(naming["thresholds"])
     return "explain.reader", {
         "precision": percent(naming["precision"]),

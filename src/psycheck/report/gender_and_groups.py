@@ -96,6 +96,7 @@ def fairness(unshown: UnshownFindings) -> tuple[Fair, ...]:
     for (label, model, corpus, *key), finding in fairness_findings.items():
         parts.setdefault((label, model, corpus), {})[FairKey(*key)] = finding
 
+    # What has no label is about the texts, and joins the part of each label.
     heads = [head for head in parts if head[0]]
     called = place_names(unique((model, corpus) for _, model, corpus in heads))
     several_labels = len({label for label, _, _ in heads}) > 1
@@ -145,6 +146,7 @@ def _groups_by_column(findings: FairFindings) -> dict[str, list[str]]:
     of_groups = [key for key in findings if key.unit == GROUPS]
     groups: dict[str, list[str]] = {key.column: [] for key in of_groups}
     for key in of_groups:
+        # Comparisons name two groups; each has a finding of its own as well.
         if not key.versus and key.group not in groups[key.column]:
             groups[key.column].append(key.group)
     return groups
@@ -169,6 +171,7 @@ def _pairs_table(findings: FairFindings, flips: Finding, plotted: Plotted) -> Ta
         rows += [plain_row(measure, "female"), plain_row(measure, "male")]
     for measure in (*BETWEEN, "score_difference"):
         name = name_of("measures", measure)
+        # A ratio has no side that is subtracted, and the score's name says it already.
         if measure not in ("fnr_ratio", "score_difference"):
             name += ", female minus male"
         key = FairKey(
@@ -178,7 +181,11 @@ def _pairs_table(findings: FairFindings, flips: Finding, plotted: Plotted) -> Ta
             versus="male",
         )
         rows.append((name, *_compared(findings, key)))
-    return table_of("pairs", rows, swapped=swapped_words(flips))
+    return table_of(
+        "pairs",
+        rows,
+        swapped=swapped_words(flips),
+    )
 
 
 def _tabled_rates(unit: tuple[str, str], plotted: Plotted) -> tuple[str, ...]:
@@ -196,7 +203,14 @@ def _column(column: str, groups: Sequence[str], findings: FairFindings, plotted:
     if differ:
         summary += "; they differ after Holm's correction"
 
-    tables = [_rates_table(column, groups, of_column, _tabled_rates((GROUPS, column), plotted))]
+    tables = [
+        _rates_table(
+            column,
+            groups,
+            of_column,
+            _tabled_rates((GROUPS, column), plotted),
+        )
+    ]
     comparisons = _comparisons_table(column, of_column)
     if comparisons is not None:
         tables.append(comparisons)
@@ -314,22 +328,32 @@ def _plotted(findings: FairFindings, groups_by_column: Mapping[str, Sequence[str
     """The units of the plot with their names: both wordings, and columns of few groups."""
     names = {(PAIRS, ""): "The same texts in both wordings"}
     for column, groups in groups_by_column.items():
+        # One group has nothing beside it, and many would hide the wordings.
         if 1 < len(groups) <= FEW:
             names[GROUPS, column] = column.capitalize()
 
     plotted = {}
     for (unit, column), name in names.items():
-        rates = [f for key, f in findings.items() if key[:3] == (PLOTTED_RATE, unit, column)]
+        rates = _plotted_rates(findings, unit, column)
         if any(rate_of_group.tested for rate_of_group in rates):
             plotted[unit, column] = name
     return plotted
+
+
+def _plotted_rates(findings: FairFindings, unit: str, column: str) -> list[Finding]:
+    """The rates of one unit and column, group by group, that the plot shows."""
+    rates = []
+    for key, finding in findings.items():
+        if (key.measure, key.unit, key.column) == (PLOTTED_RATE, unit, column):
+            rates.append(finding)
+    return rates
 
 
 def _plot(findings: FairFindings, plotted: Plotted) -> Plot | None:
     """The false negative rates of both wordings and of all groups on one scale."""
     plot_groups = []
     for (unit, column), name in plotted.items():
-        rates = [f for key, f in findings.items() if key[:3] == (PLOTTED_RATE, unit, column)]
+        rates = _plotted_rates(findings, unit, column)
         rows = tuple(_plot_row(rate_of_group) for rate_of_group in rates)
         plot_groups.append((name, (None,), rows))
     if not plot_groups:
@@ -358,6 +382,7 @@ def _ledger(flips: Finding) -> Table:
     row = (f"{swapped_words(flips)} swapped", *(count(flips.counts[name]) for name in names))
     head = [name.replace("_", " ") for name in names]
     note = ""
+    # The swap of pronouns alone leaves them: the reader must know what was compared.
     if besides := flips.counts.get("named_besides", 0):
         note = f" {count(besides)} of the pairs also have a gendered noun or title, which is left as it is."
     return table_of(

@@ -42,8 +42,10 @@ def _of_pairs(run: Run, judged: Sequence[Finding]) -> Headline:
 
     def clearness(flips: Finding) -> tuple[bool, float, float]:
         same_pairs = pairs_by_place[_PLACE(flips)]
-        return _score_moved(same_pairs) is not None, _certain_excess(same_pairs), flips.value
+        moves_scores = _score_moved(same_pairs) is not None
+        return moves_scores, _certain_excess(same_pairs), flips.value
 
+    # Changed decisions first: they are what happens to people, scores are not.
     by_excess = max(judged, key=lambda flips: clearness(flips)[1:])
     same_pairs = pairs_by_place[_PLACE(by_excess)]
     if _certain_excess(same_pairs) >= TOLERANCE:
@@ -54,6 +56,7 @@ def _of_pairs(run: Run, judged: Sequence[Finding]) -> Headline:
     if _score_moved(same_pairs) is not None:
         return _scores_headline(run, clearest, same_pairs)
 
+    # Nothing is shown anywhere: the place with the most flips is the likeliest objection.
     most = max(judged, key=lambda flips: flips.value)
     return _nothing_shown(run, most, pairs_by_place[_PLACE(most)])
 
@@ -63,8 +66,15 @@ def gender_untested(run: Run) -> list[Headline]:
     flips = _flips(run)
     if not flips or judged_pairs(run):
         return []
+    # One reason, the most frequent: a list of them would not be read.
     main_reason = max(NO_PAIRS, key=lambda name: flips[0].counts.get(name, 0))
-    return [headline("gender.untested", flips[:1], why=name_of("no_pairs", main_reason))]
+    return [
+        headline(
+            "gender.untested",
+            flips[:1],
+            why=name_of("no_pairs", main_reason),
+        )
+    ]
 
 
 def judged_pairs(run: Run) -> list[Finding]:
@@ -73,7 +83,8 @@ def judged_pairs(run: Run) -> list[Finding]:
 
 
 def _flips(run: Run) -> list[Finding]:
-    return [f for f in run.findings if f.measure == "flip_rate" and f.where.get("audit") == "fairness"]
+    of_fairness = [f for f in run.findings if f.where.get("audit") == "fairness"]
+    return [finding for finding in of_fairness if finding.measure == "flip_rate"]
 
 
 def _pairs_by_place(run: Run, judged: Sequence[Finding]) -> Mapping[Key, Pairs]:
@@ -92,7 +103,8 @@ def _certain_excess(pairs: Pairs) -> float:
     excess = pairs.get(("flip_excess_among_tests", ""))
     if excess is None or excess.n < least_n("gender.flips"):
         return 0.0
-    return max(min(known_interval(excess), default=0.0), 0.0)
+    lowest = min(known_interval(excess), default=0.0)
+    return max(lowest, 0.0)
 
 
 def _flips_headline(run: Run, flips: Finding, pairs: Pairs) -> Headline:
@@ -116,13 +128,17 @@ def _side(pairs: Pairs) -> str:
     for measure, (what, behind, texts) in BEHIND.items():
         test = pairs.get((f"{measure}_p_holm", "female"))
         gap = pairs.get((f"{measure}_among_tests", "female"))
-        if gap is None or test is None or "significant" not in test.flags or not directed(gap):
+        # A side is named only where test and interval agree on it.
+        if gap is None or test is None:
+            continue
+        if "significant" not in test.flags or not directed(gap):
             continue
         more = "female" if first_has_more(gap) else "male"
         higher = pairs[behind, more]
         lower = pairs[behind, OTHER[more]]
         rates = f"{rate(higher, prose=True)} against {rate(lower, prose=True)}"
-        return f"; the {more} wording is {what} more often: {rates} of {count(higher.n)} {texts}"
+        of_texts = f"of {count(higher.n)} {texts}"
+        return f"; the {more} wording is {what} more often: {rates} {of_texts}"
     return ""
 
 
@@ -130,6 +146,7 @@ def _score_moved(pairs: Pairs) -> Finding | None:
     """The mean difference of the scores, if it is significant beyond the placebo and has a direction."""
     moved = pairs.get(("score_difference", "female"))
     test = pairs.get(("score_difference_p_holm", "female"))
+    # Of a handful of pairs any mean is extreme.
     if moved is None or test is None or moved.n < least_n("gender.scores"):
         return None
     is_shown = "significant" in test.flags and least(moved)
@@ -159,13 +176,24 @@ def _nothing_shown(run: Run, most: Finding, pairs: Pairs) -> Headline:
     }
     doubts = _doubts(run, most, pairs)
     if doubts:
-        return headline("gender.not_shown", [most], reasons="; ".join(doubts), **values)
+        return headline(
+            "gender.not_shown",
+            [most],
+            reasons="; ".join(doubts),
+            **values,
+        )
 
     placebo = pairs["placebo_flip_rate", ""]
+    # No decision changed at all: simpler to say than a rate of 0.
     if not most.value:
         return headline("gender.none_found", [most, placebo], **values)
     if placebo.value:
-        return headline("gender.any_edit", [most, placebo], placebo=_rate_of_texts(placebo), **values)
+        return headline(
+            "gender.any_edit",
+            [most, placebo],
+            placebo=_rate_of_texts(placebo),
+            **values,
+        )
     return headline("gender.few_flips", [most, placebo], **values)
 
 
@@ -179,7 +207,9 @@ def _doubts(run: Run, flips: Finding, pairs: Pairs) -> list[str]:
 
     units = flips.counts.get("units", 0)
     placebo = pairs.get(("placebo_flip_rate", ""))
-    placebo_units = 0 if placebo is None else placebo.counts.get("units", placebo.n)
+    placebo_units = 0
+    if placebo is not None:
+        placebo_units = placebo.counts.get("units", placebo.n)
     if units < FEWEST_UNITS:
         doubts.append(f"only {counted(units, 'independent unit')} could be judged")
     elif placebo_units < FEWEST_UNITS:

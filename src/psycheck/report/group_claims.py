@@ -31,6 +31,7 @@ def _gap_headline(run: Run, p: float, gap: Finding) -> Headline:
     group = gap.where["group"]
     versus = gap.where["versus"]
     place = {"column": gap.where["column"], "where": where_named(gap, run.findings), "what": what}
+    # Groups differ, but the interval does not tell which is worse off.
     if not directed(gap):
         return headline(
             "groups.undirected",
@@ -48,7 +49,9 @@ def _gap_headline(run: Run, p: float, gap: Finding) -> Headline:
         group, versus = versus, group
         has_more = True
     behind = _same(run, gap, measure, group=group, versus="")
-    rates = "".join(f": {rate(f, prose=True)} of {count(f.n)} {texts}" for f in behind)
+    rates = ""
+    for finding in behind:
+        rates += f": {rate(finding, prose=True)} of {count(finding.n)} {texts}"
     return headline(
         "groups.gap",
         [gap, *behind],
@@ -70,23 +73,31 @@ def _clearest_gap(run: Run) -> tuple[float, Finding] | None:
     for number, test in enumerate(significant):
         for gap in _gaps_of(run, test):
             # A gap of few texts may be significant, and is no basis for a headline.
-            smaller_side = min(gap.counts.get("texts", FEWEST), gap.counts.get("texts_versus", FEWEST))
-            if smaller_side < FEWEST:
+            sides = [gap.counts.get(side, FEWEST) for side in ("texts", "texts_versus")]
+            if min(sides) < FEWEST:
                 continue
 
             of_the_rest = not first_has_more(gap) and gap.where["versus"] == REST
             is_missed = _difference_of(gap) == MISSED
-            ranked.append(((test.value, not is_missed, of_the_rest, -least(gap), number), gap))
+            rank = (
+                test.value,
+                not is_missed,
+                of_the_rest,
+                -least(gap),
+                number,
+            )
+            ranked.append((rank, gap))
     if not ranked:
         return None
-    rank, gap = min(ranked, key=lambda ranked_gap: ranked_gap[0])
-    return rank[0], gap
+    (p, *_), gap = min(ranked, key=lambda ranked_gap: ranked_gap[0])
+    return p, gap
 
 
 def _gaps_of(run: Run, test: Finding) -> list[Finding]:
     """The gap of a test with the interval that allows for the choice; in older runs with its own alone."""
     difference = test.measure.removesuffix("_p_holm")
-    return _same(run, test, f"{difference}_among_tests") or _same(run, test, difference)
+    among_tests = _same(run, test, f"{difference}_among_tests")
+    return among_tests or _same(run, test, difference)
 
 
 def _difference_of(gap: Finding) -> str:
@@ -105,6 +116,7 @@ def groups_without_gap(run: Run) -> list[Headline]:
 
     models = unique(place_of(test)[0] for test in compared)
     models_of_run = {place_of(finding)[0] for finding in run.findings} - {""}
+    # Without the name of the model where there is only one.
     values = {
         "columns": columns_of(compared),
         "models": f" for {listed(models)}" if len(models_of_run) > 1 else "",
@@ -117,14 +129,19 @@ def not_ruled_out(run: Run, compared: Sequence[Finding]) -> str:
     """The largest gap within the intervals: "a gap of up to 21 points is not ruled out"."""
     # Missed texts matter more than positive decisions, and need annotations.
     for difference, what in ((MISSED, "in missed texts"), (POSITIVE, "in positive decisions")):
-        tests = [test for test in compared if test.measure == f"{difference}_p_holm"]
-        gaps = [gap for test in tests for gap in _gaps_of(run, test)]
-        ends = [abs(end) for gap in gaps for end in known_interval(gap)]
+        gaps: list[Finding] = []
+        for test in compared:
+            if test.measure == f"{difference}_p_holm":
+                gaps += _gaps_of(run, test)
         if not gaps:
             continue
+
+        ends = [abs(end) for gap in gaps for end in known_interval(gap)]
+        # A gap without an interval might be of any size.
         if len(ends) < 2 * len(gaps):
             return f"too few authors or texts to rule out any gap {what}"
-        return f"a gap of up to {decimal(100 * max(ends), 0)} points {what} is not ruled out"
+        largest = decimal(100 * max(ends), 0)
+        return f"a gap of up to {largest} points {what} is not ruled out"
     return "no gap is ruled out"
 
 
@@ -134,16 +151,23 @@ def groups_learned(run: Run) -> str:
     if not of_groups:
         return ""
     compared = _compared(run)
+    # Which model it is matters only where there are several.
     several_models = len({test.where.get("model") for test in compared}) > 1
     differing = _differing_groups(compared, several_models=several_models)
     if differing:
         groups = listed(differing)
-        return sentence("learned.groups_differ", groups=groups if several_models else f"by {groups}")
+        if not several_models:
+            groups = f"by {groups}"
+        return sentence("learned.groups_differ", groups=groups)
     if {place_of(test) for test in compared} & set(alike_places(run)):
         return sentence("learned.groups_blind")
     if not compared:
         return sentence("learned.groups_untested", columns=columns_of(of_groups))
-    return sentence("learned.groups_alike", columns=columns_of(compared), gap=not_ruled_out(run, compared))
+    return sentence(
+        "learned.groups_alike",
+        columns=columns_of(compared),
+        gap=not_ruled_out(run, compared),
+    )
 
 
 def _differing_groups(tests: Sequence[Finding], *, several_models: bool) -> list[str]:
@@ -156,6 +180,7 @@ def _differing_groups(tests: Sequence[Finding], *, several_models: bool) -> list
         if several_models:
             column = f"for {test.where.get('model')} by {column}"
         group = test.where["group"]
+        # "Against the rest" is what a reader assumes anyway.
         if test.where["versus"] != REST:
             group += f" against {test.where['versus']}"
         groups = groups_by_column.setdefault(column, [])
@@ -172,12 +197,14 @@ def _differing_groups(tests: Sequence[Finding], *, several_models: bool) -> list
 
 
 def _of_groups(run: Run) -> list[Finding]:
-    return [f for f in run.findings if by("audit", "unit")(f) == ("fairness", "groups")]
+    audit_and_unit = by("audit", "unit")
+    return [f for f in run.findings if audit_and_unit(f) == ("fairness", "groups")]
 
 
 def _compared(run: Run) -> list[Finding]:
     """The adjusted tests of groups."""
-    return [f for f in _of_groups(run) if f.measure.endswith("_p_holm") and f.tested]
+    tested = [f for f in _of_groups(run) if f.tested]
+    return [test for test in tested if test.measure.endswith("_p_holm")]
 
 
 def compared_columns(run: Run) -> str:
@@ -193,4 +220,5 @@ def columns_of(findings: Sequence[Finding]) -> str:
 def _same(run: Run, gap: Finding, measure: str, **changes: str) -> list[Finding]:
     """The finding of another measure on the same groups, or on one of them."""
     place = _PLACE(replace(gap, where={**gap.where, **changes}))
-    return [f for f in run.findings if f.measure == measure and _PLACE(f) == place]
+    of_measure = [f for f in run.findings if f.measure == measure]
+    return [f for f in of_measure if _PLACE(f) == place]

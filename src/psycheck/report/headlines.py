@@ -10,6 +10,7 @@ from psycheck.report.display_names import file_text, words_of
 
 MEASURED = "headline_rates.json"  # written by benchmarks/claims.py
 _COLUMNS = ("rule", "sentence", "when", "severity", "remedy")
+_ENTRY_KEYS = ("words", "when", "severity", "remedy")
 _TEST_COLUMNS = ("rule", "figures", "test", "corrected over", "least n", "false alarms", "power")
 
 
@@ -54,6 +55,7 @@ def _entry(rule: str) -> dict[str, Any]:
 
 def reference() -> str:
     """The text of docs/reference/headlines.md."""
+    # A copy: the prefaces are taken out of it, and the words are cached.
     kinds = dict(words_of("headlines"))
     lines = [kinds.pop("preface").lstrip(), *_table_head(_COLUMNS)]
     tests = ["", kinds.pop("tests_preface").strip(), "", *_table_head(_TEST_COLUMNS)]
@@ -61,8 +63,9 @@ def reference() -> str:
     for kind, entries in kinds.items():
         for name, entry in entries.items():
             rule = f"{kind}.{name}"
-            keys = ("words", "when", "severity", "remedy")
-            lines.append(_row(f"`{rule}`", *(entry[key] for key in keys)))
+            cells = [entry[key] for key in _ENTRY_KEYS]
+            lines.append(_row(f"`{rule}`", *cells))
+            # Only claims have a test; remarks and cautions have none to be wrong.
             if "test" in entry:
                 tests.append(_test_row(rule, entry, measured.get(rule, {})))
     return "\n".join([*lines, *tests]) + "\n"
@@ -71,8 +74,17 @@ def reference() -> str:
 def _test_row(rule: str, entry: Mapping[str, Any], measured: Mapping[str, str]) -> str:
     """What a claim rests on, and how often it is wrong and how often it is made where it should be."""
     figures = ", ".join(f"`{measure}`" for measure in entry["figures"])
-    rates = (measured.get("false_alarms", "–"), measured.get("power", "–"))
-    return _row(f"`{rule}`", figures, entry["test"], entry["family"], str(entry["least_n"]), *rates)
+    false_alarms = measured.get("false_alarms", "–")
+    power = measured.get("power", "–")
+    return _row(
+        f"`{rule}`",
+        figures,
+        entry["test"],
+        entry["family"],
+        str(entry["least_n"]),
+        false_alarms,
+        power,
+    )
 
 
 def _table_head(columns: Iterable[str]) -> tuple[str, str]:

@@ -97,7 +97,11 @@ def _part(name: str, findings: Sequence[Finding]) -> Part:
             behind = finding.counts["failed"] if kind else finding.counts["changed"]
             authors.append((edit_name, ids, behind - len(ids)))
 
-    table = _edits_table(rows, first=findings[0], effect=by_edit["evidence_effect", ""])
+    table = _edits_table(
+        rows,
+        first=findings[0],
+        effect=by_edit["evidence_effect", ""],
+    )
     return Part(
         name=name,
         table=table,
@@ -107,7 +111,10 @@ def _part(name: str, findings: Sequence[Finding]) -> Part:
 
 def _edits_table(rows: Sequence[tuple[str, ...]], *, first: Finding, effect: Finding) -> Table:
     """One row per edit; the caption says whose histories were edited."""
-    left_out = [f"{count(first.counts[key])} {name_of('history_left_out', key)}" for key in LEFT_OUT]
+    left_out = []
+    for key in LEFT_OUT:
+        reason = name_of("history_left_out", key)
+        left_out.append(f"{count(first.counts[key])} {reason}")
     return table_of(
         "histories",
         rows,
@@ -122,8 +129,10 @@ def _edits_table(rows: Sequence[tuple[str, ...]], *, first: Finding, effect: Fin
 
 def _plot(names: Mapping[Head, str], parts: Mapping[Head, Sequence[Finding]]) -> Plot | None:
     """Pass rates by edit, one row for each label, model and corpus."""
-    findings = [finding for findings_of_part in parts.values() for finding in findings_of_part]
-    rates = [finding for finding in findings if finding.measure == PASSES and finding.tested]
+    rates: list[Finding] = []
+    for findings in parts.values():
+        tested = [finding for finding in findings if finding.tested]
+        rates += [finding for finding in tested if finding.measure == PASSES]
     if not rates:
         return None
 
@@ -171,6 +180,7 @@ def _weaknesses(by_edit: Mapping[str, Sequence[Finding]], run: Run) -> list[Head
         "post_inserted": ("histories.post_inserted", STEADY),
         "post_appended": ("histories.post_appended", STEADY),
     }
+    # Each edit has its own bound: evidence should matter, other posts should not.
     for edit, (rule, bound) in bounds.items():
         low = _lowest(by_edit[edit], bound)
         if low is not None:
@@ -187,7 +197,13 @@ def _weaknesses(by_edit: Mapping[str, Sequence[Finding]], run: Run) -> list[Head
     for edit, opposite in (("last_post", "first_post"), ("first_post", "last_post")):
         decisive = _decisive(by_edit[edit], by_edit[opposite])
         if decisive is not None:
-            headlines.append(headline(f"histories.{edit}", [decisive], **_values(decisive, run)))
+            headlines.append(
+                headline(
+                    f"histories.{edit}",
+                    [decisive],
+                    **_values(decisive, run),
+                )
+            )
     return headlines
 
 
@@ -196,13 +212,22 @@ def _without_weakness(evidence: Sequence[Finding], run: Run) -> Headline:
     weakest = min(evidence, key=lambda finding: max(known_interval(finding), default=1.0))
     rests_on_evidence = min(known_interval(weakest), default=0.0) > HALF
     rule = "histories.sound" if rests_on_evidence else "histories.not_shown"
-    return headline(rule, [weakest], **_values(weakest, run))
+    return headline(
+        rule,
+        [weakest],
+        **_values(weakest, run),
+    )
 
 
 def _lowest(rates: Iterable[Finding], bound: float) -> Finding | None:
     """The pass rate with the lowest upper end, if that is below a bound."""
+    # A claim needs an interval: a single author proves nothing.
     with_interval = [finding for finding in rates if finding.tested and known_interval(finding)]
-    low = min(with_interval, key=lambda finding: max(known_interval(finding)), default=None)
+    low = min(
+        with_interval,
+        key=lambda finding: max(known_interval(finding)),
+        default=None,
+    )
     if low is None or max(known_interval(low)) >= bound:
         return None
     return low
@@ -217,8 +242,11 @@ def _decisive(with_post_alone: Iterable[Finding], with_opposite_alone: Iterable[
             least_changes[_head(finding)] = min(known_interval(finding), default=0.0)
 
     for finding in with_post_alone:
+        if not finding.tested:
+            continue
         most_changes = max(known_interval(finding), default=1.0)
-        if finding.tested and most_changes < FEW_CHANGES < least_changes.get(_head(finding), 0.0):
+        least_with_opposite = least_changes.get(_head(finding), 0.0)
+        if most_changes < FEW_CHANGES < least_with_opposite:
             return finding
     return None
 

@@ -15,6 +15,7 @@ from psycheck.report.numbers import count, plain
 from psycheck.report.outside_audits import place_of_own, value_of, without_own
 from psycheck.report.sections import by, grouped
 
+_XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COUNTED = {
     "tests": "testcase",
@@ -46,7 +47,12 @@ def junit(run: Run) -> str:
 
     if run.headlines:
         _add_headlines(_add_suite(root, "verdict"), run.headlines)
-    _add_checks(root, checks_of(without_own(run)), broken_gates, _seconds_per_case(run))
+    _add_checks(
+        root,
+        checks_of(without_own(run)),
+        broken_gates,
+        _seconds_per_case(run),
+    )
     for audit in run.own_audits:
         suite = _add_suite(root, audit.name)
         for finding in run.findings.where(audit=audit.name):
@@ -56,16 +62,18 @@ def junit(run: Run) -> str:
 
     _count_outcomes(root)
     Xml.indent(root, " ")
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + Xml.tostring(root, encoding="unicode") + "\n"
+    content = Xml.tostring(root, encoding="unicode")
+    return f"{_XML_HEAD}\n{content}\n"
 
 
 def _broken_gates(gates: Iterable[GateResult]) -> BrokenGates:
     # A gate keeps copies of its findings, so they are recognised by what they say.
     broken: BrokenGates = {}
     for gate in gates:
-        if not gate.holds:
-            for finding in gate.failing:
-                broken.setdefault(_identity(finding), []).append(gate.gate)
+        if gate.holds:
+            continue
+        for finding in gate.failing:
+            broken.setdefault(_identity(finding), []).append(gate.gate)
     return broken
 
 
@@ -73,7 +81,9 @@ def _count_outcomes(root: Xml.Element) -> None:
     """Write how many cases each suite, and all of them together, have."""
     for element in (*root, root):
         for attribute, tag in _COUNTED.items():
-            element.set(attribute, str(len(element.findall(f".//{tag}"))))
+            outcomes = element.findall(f".//{tag}")
+            element.set(attribute, str(len(outcomes)))
+
         times = [float(case.get("time", "0")) for case in element.iter("testcase")]
         element.set("time", _seconds(sum(times)))
         # Errors of the run itself stop it before a report is written.
@@ -101,8 +111,11 @@ def _add_checks(
 ) -> None:
     """One suite per model, corpus and suite of checks."""
     for place, findings in grouped(checks, by("model", "corpus", "suite")).items():
-        suite = _add_suite(root, ".".join(part or "-" for part in place))
-        seconds = seconds_by_model.get(place[0] or "", 0.0)
+        # Programs that show JUnit group by dots; an empty part would shift the others.
+        name = ".".join(part or "-" for part in place)
+        suite = _add_suite(root, name)
+        model, _, _ = place
+        seconds = seconds_by_model.get(model, 0.0)
         for case in _check_cases(findings):
             timed_case = replace(case, seconds=seconds * case.finding.n)
             _add_case(suite, timed_case, broken_gates)
@@ -133,7 +146,11 @@ def _own_case(finding: Finding, audit: OwnAudit) -> _Case:
 
 
 def _add_suite(root: Xml.Element, name: str) -> Xml.Element:
-    return Xml.SubElement(root, "testsuite", name=_legal(name))
+    return Xml.SubElement(
+        root,
+        "testsuite",
+        name=_legal(name),
+    )
 
 
 def _add_headlines(suite: Xml.Element, headlines: Iterable[Headline]) -> None:
@@ -146,19 +163,31 @@ def _add_headlines(suite: Xml.Element, headlines: Iterable[Headline]) -> None:
         }
         for name, value in values.items():
             if value:
-                Xml.SubElement(properties, "property", name=name, value=_legal(value))
+                Xml.SubElement(
+                    properties,
+                    "property",
+                    name=name,
+                    value=_legal(value),
+                )
 
 
 def _add_case(suite: Xml.Element, case: _Case, broken_gates: BrokenGates) -> None:
     finding = case.finding
     element = _add_testcase(suite, case.name, case.seconds)
-    if gates := broken_gates.get(_identity(finding)):
-        ids = "failing ids: " + ", ".join(finding.examples) if finding.examples else ""
-        _add_failure(element, f"{case.value} breaks {'; '.join(gates)}", ids)
+    gates = broken_gates.get(_identity(finding))
+    if gates:
+        ids = ", ".join(finding.examples)
+        message = f"{case.value} breaks {'; '.join(gates)}"
+        _add_failure(element, message, f"failing ids: {ids}" if ids else "")
     elif not finding.tested:
-        Xml.SubElement(element, "skipped", message=_legal(case.untested))
+        Xml.SubElement(
+            element,
+            "skipped",
+            message=_legal(case.untested),
+        )
 
-    ledger = ", ".join(f"{name} {count(number)}" for name, number in finding.counts.items())
+    outcomes = [f"{name} {count(number)}" for name, number in finding.counts.items()]
+    ledger = ", ".join(outcomes)
     output = Xml.SubElement(element, "system-out")
     output.text = _legal(f"{case.value}, n {count(finding.n)}; {ledger}")
 
@@ -205,7 +234,9 @@ def _identity(finding: Finding) -> tuple[object, ...]:
 
 
 def _name(finding: Finding) -> str:
-    return f"{finding.where['check']} {finding.where.get('title', '')}".strip()
+    check = finding.where["check"]
+    title = finding.where.get("title", "")
+    return f"{check} {title}".strip()
 
 
 def _legal(text: str) -> str:

@@ -18,6 +18,7 @@ def latex_tables(run: Run) -> str:
 
 
 def _tables(run: Run) -> Iterator[Table]:
+    # Figures of groups and categories would not fit the width of a paper.
     main = [finding for finding in run.findings if finding.measure in _MAIN and _is_whole(finding)]
     if main:
         yield _table("Main measures, with 95 % intervals", "Measure", main, _measure_name)
@@ -33,23 +34,37 @@ def _is_whole(finding: Finding) -> bool:
 
 def _table(caption: str, head: str, findings: Sequence[Finding], row_name: Callable[[Finding], str]) -> Table:
     places = unique(_place(finding) for finding in findings)
+    names = unique(row_name(finding) for finding in findings)
     rows = []
-    for name in unique(map(row_name, findings)):
-        by_place = {_place(finding): finding for finding in findings if row_name(finding) == name}
-        cells = [plain(by_place[place]) if place in by_place else "" for place in places]
+    for name in names:
+        # One cell per model and corpus: of figures with one name the last stays.
+        of_name = [finding for finding in findings if row_name(finding) == name]
+        by_place = {_place(finding): finding for finding in of_name}
+        cells = []
+        for place in places:
+            finding = by_place.get(place)
+            cells.append("" if finding is None else plain(finding))
         rows.append((name, *cells))
-    return Table(caption=caption, head=(head, *places), rows=tuple(rows))
+    return Table(
+        caption=caption,
+        head=(head, *places),
+        rows=tuple(rows),
+    )
 
 
 def _place(finding: Finding) -> str:
-    return ", ".join(finding.where[key] for key in ("model", "corpus") if finding.where.get(key))
+    model_and_corpus = [finding.where.get(key) for key in ("model", "corpus")]
+    return ", ".join(name for name in model_and_corpus if name)
 
 
 def _measure_name(finding: Finding) -> str:
     name = name_of("measures", finding.measure)
-    details = [finding.where[key] for key in ("label", "suite", "kind") if finding.where.get(key)]
-    return f"{name} ({', '.join(details)})" if details else name
+    details = [finding.where.get(key) for key in ("label", "suite", "kind")]
+    known_details = ", ".join(detail for detail in details if detail)
+    return f"{name} ({known_details})" if known_details else name
 
 
 def _check_name(finding: Finding) -> str:
-    return f"{finding.where.get('check', '')} {finding.where.get('title', '')}".strip()
+    check = finding.where.get("check", "")
+    title = finding.where.get("title", "")
+    return f"{check} {title}".strip()

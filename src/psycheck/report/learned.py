@@ -54,11 +54,16 @@ def learned(run: Run) -> tuple[Sentence, ...]:
 def strongest(findings: Sequence[Finding]) -> Finding | None:
     """The check with the highest lower end of its interval."""
     tested = [finding for finding in findings if finding.tested]
-    return max(tested, key=lambda f: (ends(f)[0], f.value), default=None)
+    return max(
+        tested,
+        key=lambda f: (ends(f)[0], f.value),
+        default=None,
+    )
 
 
 def _pronouns(run: Run) -> Sentence:
     about_pronouns = [check for check in among_checks(run) if check.where.get("topic") == "pronouns"]
+    # A check on a symptom that is worded with a pronoun belongs to the symptoms.
     checks = [check for check in about_pronouns if not check.where.get("symptom")]
     low = weakest(checks)
     high = strongest(checks)
@@ -146,7 +151,8 @@ def _symptoms(run: Run) -> Sentence:
         places = {place_of(check) for check in checks}
         noun = "result" if len(places) > 1 else "check"
         verb = "is" if below == 1 else "are"
-        below_mean = f"; {below} of {counted(len(checks), noun)} {verb} below the mean of the DIR checks"
+        of_all = counted(len(checks), noun)
+        below_mean = f"; {below} of {of_all} {verb} below the mean of the DIR checks"
     words = sentence(
         "learned.symptoms_missed",
         point=point,
@@ -161,6 +167,7 @@ def _another_corpus(run: Run) -> Sentence:
     subject = "Another corpus"
     tested = [f for f in run.findings if is_performance(f) and f.tested]
     measures = {finding.measure for finding in tested}
+    # The first that the run has: figures of two measures are not compared.
     measure = next((name for name in HEADLINE if name in measures), "")
     figures = [finding for finding in tested if finding.measure == measure]
     if len({place_of(figure)[1] for figure in figures}) < 2:
@@ -190,10 +197,14 @@ def _another_corpus(run: Run) -> Sentence:
 
 def _gender(run: Run) -> Sentence:
     # Without its capital and its full stop, the headline is a part of a longer sentence.
-    on_pairs = [pairs.sentence[:1].lower() + pairs.sentence[1:-1] for pairs in gender_headlines(run)]
+    on_pairs = []
+    for pairs in gender_headlines(run):
+        first_letter = pairs.sentence[:1].lower()
+        on_pairs.append(first_letter + pairs.sentence[1:-1])
     if on_pairs:
         parts = [part for part in (*on_pairs, groups_learned(run)) if part]
-        return Sentence("Gender", sentence("learned.gender_pairs", parts="; ".join(parts)), "fairness")
+        joined = "; ".join(parts)
+        return Sentence("Gender", sentence("learned.gender_pairs", parts=joined), "fairness")
 
     # Without the fairness audit, checks that swap pronouns say something about gender.
     kinds_of_swaps = [("INV", "pronouns", ""), ("INV", "gender", "")]
@@ -213,7 +224,9 @@ def _gender(run: Run) -> Sentence:
     unchanged = f"{rate(low, prose=True)} of {counted(low.n, 'text')} {verb}"
     # Among equal rates, fewer texts only widen the interval: none of them is the lowest.
     tied = sum(swap.value == low.value for swap in swaps)
-    least = f", least often in {named(low, run)}" if len(swaps) > 1 and tied == 1 else ""
+    least = ""
+    if len(swaps) > 1 and tied == 1:
+        least = f", least often in {named(low, run)}"
     words = {
         "kept": unchanged,
         "least": least,
@@ -224,7 +237,9 @@ def _gender(run: Run) -> Sentence:
 
 
 def _calibration(run: Run) -> Sentence:
-    errors = [f for f in run.findings if f.measure == "ece" and set(f.where) <= KNOWN and f.tested]
+    tested = [f for f in run.findings if f.measure == "ece" and f.tested]
+    # With more keys it is the error of a group, or of one length.
+    errors = [error for error in tested if set(error.where) <= KNOWN]
     if not errors:
         return Sentence(
             "Calibration",
@@ -233,6 +248,7 @@ def _calibration(run: Run) -> Sentence:
             False,
         )
 
+    # The worst place stands for all: calibration elsewhere does not mend it.
     largest = max(errors, key=lambda error: error.value)
     words = {
         "most": "at most " if len(errors) > 1 else "",

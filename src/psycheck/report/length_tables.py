@@ -61,14 +61,22 @@ def length(unshown: UnshownFindings) -> Table | None:
         )
     table = table_of("length", rows)
     varied_names = [LENGTH_PLACE[column] for column in varied]
-    return replace(table, head=(*varied_names, *table.head), words=len(varied) + 1)
+    return replace(
+        table,
+        head=(*varied_names, *table.head),
+        words=len(varied) + 1,
+    )
 
 
 def _median(finding: Finding | None) -> Markup:
     if finding is None or not finding.tested:
         return figure(None)
     interval = "–".join(f"{end:,.1f}" for end in finding.interval or ())
-    return spans(f"{finding.value:,.1f}", interval, f"n {count(finding.n)}")
+    return spans(
+        f"{finding.value:,.1f}",
+        interval,
+        f"n {count(finding.n)}",
+    )
 
 
 def across(unshown: UnshownFindings) -> Table | None:
@@ -82,6 +90,7 @@ def across(unshown: UnshownFindings) -> Table | None:
         return None
 
     names = words_of("words")["across"]
+    # A test that was not run has no column.
     tests = [test for test in names if any(key[0] == test for key in section_findings)]
     rows = []
     for suite, label, kind in places:

@@ -79,16 +79,24 @@ def _part(place: Key, findings: Sequence[Finding], shares: Shares) -> CascadePar
     """The curve of one model, corpus and label."""
     model, corpus, label = place
     f1s = [finding for finding in findings if finding.measure == "cascade_f1"]
-    accuracies = {
-        finding.where["asked"]: finding for finding in findings if finding.measure == "cascade_accuracy"
-    }
+    accuracies = {}
+    for finding in findings:
+        if finding.measure == "cascade_accuracy":
+            accuracies[finding.where["asked"]] = finding
+    # Without a price in the plan the column would be empty.
     is_priced = any("cost" in finding.where for finding in f1s)
 
     rows = []
     points = []
     for f1 in f1s:
         share = f1.where["asked"]
-        rows.append(_row(f1, accuracies.get(share), is_priced=is_priced))
+        rows.append(
+            _row(
+                f1,
+                accuracies.get(share),
+                is_priced=is_priced,
+            )
+        )
         points.append((float(share), f1, "chosen" in f1.where))
     return CascadePart(
         name=f"{model} on {corpus}, {label}",
@@ -119,7 +127,10 @@ def _row(f1: Finding, accuracy: Finding | None, *, is_priced: bool) -> list[str]
         figure(f1),
         figure(accuracy),
     ]
-    return [*row, decimal(float(f1.where.get("cost", "nan")))] if is_priced else row
+    if is_priced:
+        cost = float(f1.where.get("cost", "nan"))
+        row.append(decimal(cost))
+    return row
 
 
 def _sentences(share: Finding | None, findings: Iterable[Finding]) -> Iterable[str]:
@@ -143,16 +154,19 @@ def _sentences(share: Finding | None, findings: Iterable[Finding]) -> Iterable[s
 
 def _costs(findings: Sequence[Finding]) -> Table | None:
     """The mean cost of a text for the cascade and for each part alone."""
-    rows = [
-        (
-            _WAYS.get(finding.where["decided_by"], finding.where["decided_by"]),
-            figure(finding),
-            count(finding.counts["asked"]),
-            count(finding.counts["person"]),
+    rows = []
+    for finding in findings:
+        if finding.measure != "cost_per_text":
+            continue
+        way = finding.where["decided_by"]
+        rows.append(
+            (
+                _WAYS.get(way, way),
+                figure(finding),
+                count(finding.counts["asked"]),
+                count(finding.counts["person"]),
+            )
         )
-        for finding in findings
-        if finding.measure == "cost_per_text"
-    ]
     return table_of("cascade_costs", rows) if rows else None
 
 
@@ -173,6 +187,7 @@ def _about(finding: Finding) -> str:
     """What a figure on replies is about: "llama on posts, depression, 3 wordings"."""
     where = finding.where
     parts = [f"{where.get('model', '')} on {where.get('corpus', '')}"]
+    # "all" says nothing, and the model and corpus come before it anyway.
     parts += [where[key] for key in ("label", "scale") if where.get(key) not in (None, "all")]
     parts += [
         f"{count(finding.counts[name])} {name}" for name in ("wordings", "samples") if name in finding.counts

@@ -13,11 +13,13 @@ _MOST_ROWS = 30
 _ROW = 18  # pixels
 _LEFT = 190
 _WIDTH = 260
+_LONGEST_NAME = 30  # characters
 
 
 def notebook_plot(run: Run) -> str:
     """A dot and its interval for each check, or for each model and corpus; "" without such figures."""
     for measure in _RATES:
+        # One measure alone: rates of several kinds on one axis would be compared.
         findings = [finding for finding in run.findings if finding.measure == measure and finding.tested]
         if findings:
             return _plot(measure, findings[:_MOST_ROWS])
@@ -29,9 +31,11 @@ def _plot(measure: str, findings: Sequence[Finding]) -> str:
     grid = [_vertical(share, height) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     rows = [_row(finding, number) for number, finding in enumerate(findings, start=1)]
     size = f'width="{_LEFT + _WIDTH + 130}" height="{height}"'
+    # The notebook's own colour: a fixed one would vanish in a dark theme.
     style = "font:12px sans-serif;fill:currentColor"
     title = f"<title>{escape(measure)}, with 95 % intervals</title>"
-    return f'<svg {size} style="{style}" role="img">{title}{"".join((*grid, *rows))}</svg>'
+    content = "".join((title, *grid, *rows))
+    return f'<svg {size} style="{style}" role="img">{content}</svg>'
 
 
 def _vertical(share: float, height: int) -> str:
@@ -42,18 +46,25 @@ def _vertical(share: float, height: int) -> str:
 
 def _row(finding: Finding, number: int) -> str:
     y = _ROW * (number + 0.5)
-    keys = ("check",) if finding.where.get("check") else ("model", "corpus")
-    name = " ".join(finding.where[key] for key in keys if finding.where.get(key))
-    if finding.where.get("title"):
-        name = f"{name} {finding.where['title']}"
-
     x = _LEFT + _WIDTH * finding.value
     dot = f'<circle cx="{x:.1f}" cy="{y}" r="4"/>'
     figures = f'<text x="{_LEFT + _WIDTH + 8}" y="{y + 4}">{escape(plain(finding))}</text>'
-    label = f'<text x="{_LEFT - 8}" y="{y + 4}" text-anchor="end">{escape(name[:30])}</text>'
+    name = escape(_name(finding)[:_LONGEST_NAME])
+    label = f'<text x="{_LEFT - 8}" y="{y + 4}" text-anchor="end">{name}</text>'
+
     low, high = ends(finding)
+    # A dot without a whisker says that no interval is known.
     if not (math.isfinite(low) and math.isfinite(high)):
         return f"{label}{dot}{figures}"
-    left, right = (_LEFT + _WIDTH * end for end in (low, high))
+    left = _LEFT + _WIDTH * low
+    right = _LEFT + _WIDTH * high
     whisker = f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{y}" y2="{y}" stroke="currentColor"/>'
     return f"{label}{whisker}{dot}{figures}"
+
+
+def _name(finding: Finding) -> str:
+    """The check with its title, or else the model and the corpus."""
+    where = finding.where
+    keys = ("check",) if where.get("check") else ("model", "corpus")
+    parts = [where[key] for key in (*keys, "title") if where.get(key)]
+    return " ".join(parts)

@@ -144,7 +144,11 @@ def bare_rate(finding: Finding) -> Markup:
 
 def _in_spans(text: str, n: int) -> Markup:
     value, _, interval = text.partition(" (")
-    return spans(value, interval.rstrip(")"), f"n {count(n)}")
+    return spans(
+        value,
+        interval.rstrip(")"),
+        f"n {count(n)}",
+    )
 
 
 def spans(value: str, interval: str = "", note: str = "") -> Markup:
@@ -154,9 +158,10 @@ def spans(value: str, interval: str = "", note: str = "") -> Markup:
         "i": interval,
         "n": note,
     }
-    marked = [
-        Markup('<span class="{}">{}</span>').format(style, text) for style, text in parts.items() if text
-    ]
+    marked = []
+    for style, text in parts.items():
+        if text:
+            marked.append(Markup('<span class="{}">{}</span>').format(style, text))
     return Markup(" ").join(marked)
 
 

@@ -31,6 +31,7 @@ def draw(template: str, run: Run, /, **parts: object) -> str:
 
 def with_code(sentence: str) -> Markup:
     """A sentence, escaped, with what stands in backquotes as code; a command alone is all code."""
+    # Commands come without backquotes, so that they can be copied from JUnit and JSON.
     if sentence.startswith("psycheck "):
         return Markup("<code>{}</code>").format(sentence)
     return Markup(_BACKQUOTED.sub(r"<code>\1</code>", str(escape(sentence))))
@@ -47,7 +48,11 @@ def with_terms(words: str) -> Markup:
 @cache
 def _terms() -> re.Pattern[str]:
     """Any term of the glossary as a whole word; a longer one goes before what it contains."""
-    longest_first = sorted(_meanings(), key=len, reverse=True)
+    longest_first = sorted(
+        _meanings(),
+        key=len,
+        reverse=True,
+    )
     names = "|".join(map(re.escape, longest_first))
     return re.compile(rf"(?<![\w-])(?:{names})(?=s?(?![\w-]))")
 

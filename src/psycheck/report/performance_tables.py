@@ -56,7 +56,11 @@ def performance_section(unshown: UnshownFindings) -> list[Section]:
     # First: what was asked of LLMs is no measure of performance.
     sections_on_llms = llm_sections(unshown)
     return [
-        *drawn("performance", performance(unshown), pictures(unshown.run)),
+        *drawn(
+            "performance",
+            performance(unshown),
+            pictures(unshown.run),
+        ),
         *drawn("calibration", *curves(unshown)),
         *drawn("items", items(unshown)),
         *sections_on_llms,
@@ -78,6 +82,7 @@ def performance(unshown: UnshownFindings) -> list[Performance]:
     parts = []
     for label, findings in by_label.items():
         name = ""
+        # With one label its name says nothing.
         if len(by_label) > 1:
             name = "All labels together" if label in ("", "all") else f"Label {label}"
         parts.append(_performance_of_label(name, findings, unshown.run.plan))
@@ -170,7 +175,8 @@ def _with_distribution(finding: Finding | None, plan: Mapping[str, Any]) -> Mark
     if not trained:
         return figure(finding)
     side = "in" if trained.startswith("in") else "out"
-    return figure(finding) + Markup(' <span class="{}">{}</span>').format(side, trained)
+    mark = Markup(' <span class="{}">{}</span>').format(side, trained)
+    return figure(finding) + mark
 
 
 def curves(unshown: UnshownFindings) -> tuple[list[Curve], Table | None]:
@@ -186,8 +192,10 @@ def curves(unshown: UnshownFindings) -> tuple[list[Curve], Table | None]:
         ),
     )
     bins_of_curve = grouped(section_findings.values(), _PLACE_AND_LABEL)
-    called = place_names([(model, corpus) for model, corpus, _ in bins_of_curve])
-    several_labels = len({label for _, _, label in bins_of_curve}) > 1
+    places = [(model, corpus) for model, corpus, _ in bins_of_curve]
+    called = place_names(places)
+    labels = {label for _, _, label in bins_of_curve}
+    several_labels = len(labels) > 1
 
     drawn_curves = []
     rows = []
@@ -234,12 +242,15 @@ def pictures(run: Run) -> list[dict[str, Any]]:
     if predictions is None or set(predictions.columns) != columns:
         return []
 
+    # Only where both classes occur is there an AUC, and only there a curve.
     aucs = {}
     for finding in run.findings:
         if finding.measure == "auc" and is_performance(finding) and finding.tested:
             aucs[_PLACE_AND_LABEL(finding)] = finding
     called = place_names(unique(place_of(auc) for auc in aucs.values()))
-    several_labels = len({label for _, _, label in aucs}) > 1
+    labels = {label for _, _, label in aucs}
+    several_labels = len(labels) > 1
+
     # A target of 0.5 is undecided: annotators disagree.
     decided = predictions.drop_nulls(["target", "score"]).filter(pl.col("target") != 0.5)
     annotated = decided.with_columns(yes=pl.col("target") > 0.5)

@@ -43,6 +43,7 @@ def people_pages(run: Run) -> dict[str, str]:
     """The page of each author that has one, by its file."""
     links = links_of(run)
     sentences = {(case.check, case.id): case for case in run.shown if case.suite == "explain"}
+    # A large cohort has pages for some people only.
     people = run.tables["people"].drop_nulls("page")
     marks = by_author(run.tables["marks"], people)
     others = by_author(run.tables["others"], people)
@@ -74,9 +75,11 @@ def person_verdict(person: Row, conditions: list[Row], links: Links) -> str:
     """Which conditions the symptoms of an author belong to, in one sentence."""
     posts = counted(person["posts"], "post")
     symptoms = counted(len(links.symptoms), "symptom")
+    # Nothing found is a result, and not a table without rows.
     if not person["symptoms"]:
         return sentence("explain.nothing", posts=posts, symptoms=symptoms)
 
+    # Of the first three some may have no symptom that occurs.
     best_covered = [row for row in conditions[:NAMED] if row["found"]]
     parts = []
     for row in best_covered:
@@ -178,6 +181,7 @@ def _others(statements: Sequence[Row], links: Links) -> Table | None:
 
 def _timelines(symptoms: Sequence[Row], marks: Sequence[Row], links: Links) -> list[SymptomTimeline]:
     """Bars grow with the square root of the posts, so that a single post is seen beside many."""
+    # One scale for all symptoms of a person: their bars can be compared.
     most_posts = max((mark["posts"] for mark in marks), default=1)
     timelines = []
     for row in symptoms:

@@ -12,11 +12,12 @@ def in_points(gap: Finding) -> str:
     size = decimal(100 * sign * gap.value, 0)
     if not known_interval(gap):
         return f"{size} points"
-    interval = sorted(100 * sign * end for end in ends(gap))
+    ends_in_points = [100 * sign * end for end in ends(gap)]
+    lowest, highest = sorted(ends_in_points)
 
     # A dash before a minus sign would be hard to read.
-    between = " to " if interval[0] < 0 else "–"
-    low_to_high = between.join(decimal(end, 0) for end in interval)
+    between = " to " if lowest < 0 else "–"
+    low_to_high = f"{decimal(lowest, 0)}{between}{decimal(highest, 0)}"
     return f"{size} points ({low_to_high})"
 
 

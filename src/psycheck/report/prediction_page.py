@@ -88,8 +88,11 @@ def prediction_pages(run: Run) -> dict[str, str]:
         half=_HALF,
         height=2 * _HALF + _MARKS,
     )
-    lines = (json.dumps(row | {"author": showable_id(row["author"])}, ensure_ascii=False) for row in rows)
-    return {"predictions.html": page, "predictions.jsonl": "".join(f"{line}\n" for line in lines)}
+    lines = []
+    for row in rows:
+        prediction = {**row, "author": showable_id(row["author"])}
+        lines.append(json.dumps(prediction, ensure_ascii=False) + "\n")
+    return {"predictions.html": page, "predictions.jsonl": "".join(lines)}
 
 
 def _verdict(authors: pl.DataFrame) -> str:
@@ -116,6 +119,7 @@ def _explained(
     carrying = sorted((post for post in posts if post["carries"]), key=lambda post: post["rank"])
     decides = "for" if row["decided"] else "against"
     without = ""
+    # Without these posts nothing may be left to score.
     if carrying and row["without_carriers"] is not None:
         without = (
             f", {decimal(row['without_carriers'], 2)} without the {counted(len(carrying), 'post')} below"
@@ -124,30 +128,34 @@ def _explained(
         f"Score {decimal(row['score'], 2)}{without}; the model decides {decides} {row['label']} "
         f"(threshold {decimal(row['threshold'], 2)}): {row['agreement']}."
     )
-    cells = [
-        (
-            post["post"],
-            post["time"],
-            f"{post['effect']:+.3f}",
-            listed([links.symptoms[name] for name in post["symptoms"]]) or "none",
-        )
-        for post in carrying
-    ]
     return Explained(
         title=f"{showable_id(row['author'])}, {row['label']}",
         sentence=sentence,
         evidence=_evidence(row, links),
         bars=tuple(_bars(posts, links)),
-        carriers=table_of("carrying_posts", cells),
+        carriers=_carriers(carrying, links),
     )
+
+
+def _carriers(carrying: Sequence[Row], links: Links) -> Table:
+    """The posts that carry the score, with the model's attention where it has one."""
+    has_attention = any(post["attention"] is not None for post in carrying)
+    rows = []
+    for post in carrying:
+        symptoms = listed([links.symptoms[name] for name in post["symptoms"]]) or "none"
+        cells = [post["post"], post["time"], f"{post['effect']:+.3f}"]
+        if has_attention:
+            cells.append(decimal(post["attention"], 2))
+        rows.append((*cells, symptoms))
+    return table_of("attended_posts" if has_attention else "carrying_posts", rows)
 
 
 def _evidence(row: Row, links: Links) -> str:
     """The symptoms of the condition that are named and those that are not, and the criteria."""
     found = [links.symptoms[name] for name in row["found_symptoms"]]
-    missing = row["typical"] - row["found"]
-    words = f"Named in any post: {listed(found) or 'none'} ({row['found']} of {row['typical']} symptoms; "
-    words += f"{missing} not)."
+    missing = [links.symptoms[name] for name in row["missing_symptoms"]]
+    words = f"Named in any post: {listed(found) or 'none'} ({row['found']} of {row['typical']} symptoms)."
+    words += f" Not named: {listed(missing) or 'none'}."
     if row["criteria"] is not None:
         met = "would be met" if row["criteria_met"] else "would not be met"
         words += (
@@ -159,6 +167,7 @@ def _evidence(row: Row, links: Links) -> str:
 
 def _bars(posts: Sequence[Row], links: Links) -> list[Bar]:
     """The posts from left to right: upwards what raises the score, downwards what lowers it."""
+    # One scale per author: a bar is long beside the author's other posts.
     highest = max((abs(post["effect"]) for post in posts), default=0.0) or 1.0
     step = _WIDTH / max(len(posts), 1)
     width = min(max(step - 2, _NARROWEST), _WIDEST)
@@ -166,10 +175,14 @@ def _bars(posts: Sequence[Row], links: Links) -> list[Bar]:
     for post in posts:
         height = abs(post["effect"]) / highest * _HALF
         named = listed([links.symptoms[name] for name in post["symptoms"]])
-        title = f"post {post['post']}: {post['effect']:+.3f}{', ' + named if named else ''}"
+        title = f"post {post['post']}: {post['effect']:+.3f}"
+        if named:
+            title += f", {named}"
+        left = post["place"] * step + step / 2 - width / 2
         bars.append(
             Bar(
-                x=round(post["place"] * step + step / 2 - width / 2, 1),
+                x=round(left, 1),
+                # In SVG y grows downwards: what raises the score begins above the middle.
                 y=round(_HALF - height if post["effect"] > 0 else _HALF, 1),
                 width=round(width, 1),
                 height=round(max(height, 0.5), 1),

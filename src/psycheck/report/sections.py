@@ -61,6 +61,7 @@ def drawn(anchor: str, *parts: object) -> list[Section]:
 def by(*keys: str) -> Callable[[Finding], Key]:
     """The key made of the measure and of entries of `where`, empty where a finding lacks one."""
 
+    # In one expression: pages of many models ask for the keys of many thousand findings.
     def key_of(finding: Finding) -> Key:
         return tuple(finding.measure if key == "measure" else finding.where.get(key, "") for key in keys)
 

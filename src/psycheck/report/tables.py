@@ -75,7 +75,11 @@ class Table:
         )
         for number, name in enumerate(self.head):
             # Numbers are compared digit by digit, so they end in one line.
-            grid.add_column(Text(name), justify="left" if number < self.words else "right", no_wrap=True)
+            grid.add_column(
+                Text(name),
+                justify="left" if number < self.words else "right",
+                no_wrap=True,
+            )
         for row in self.rows:
             grid.add_row(*map(Text, row))
 
@@ -100,6 +104,7 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 
 def _markdown_row(cells: Iterable[str]) -> str:
+    # An upright would begin another cell.
     escaped = [cell.replace("|", "\\|") for cell in cells]
     return f"| {' | '.join(escaped)} |"
 
@@ -111,6 +116,7 @@ def table_of(name: str, rows: Iterable[Sequence[str]], more: Iterable[str] = (),
     head += more
     filled = []
     for row in rows:
+        # Rows of published figures lack the columns that only we have.
         missing = len(head) - len(row)
         filled.append((*row, *[""] * missing))
     return Table(

@@ -32,7 +32,14 @@ def unanswered(run: Run) -> list[str]:
         elif finding.measure == "flip_rate":
             # A text that the swap leaves as it is makes no pair.
             pairs = counted(counts["generated"] - counts["unchanged"], "gender pair")
-            lines.append(_unanswered_line(run, finding, f"in {count(missing)} of {pairs}", ""))
+            lines.append(
+                _unanswered_line(
+                    run,
+                    finding,
+                    f"in {count(missing)} of {pairs}",
+                    "",
+                )
+            )
 
     # One line for all checks of a place: a suite has dozens.
     for checks in grouped(checks_of(run), place_of).values():
@@ -40,7 +47,14 @@ def unanswered(run: Run) -> list[str]:
         generated = sum(check.counts.get("generated", 0) for check in checks)
         if missing:
             cases = f"in {count(missing)} of {counted(generated, 'case')} of the checks"
-            lines.append(_unanswered_line(run, checks[0], cases, "; these neither pass nor fail"))
+            lines.append(
+                _unanswered_line(
+                    run,
+                    checks[0],
+                    cases,
+                    "; these neither pass nor fail",
+                )
+            )
     return lines
 
 

@@ -22,6 +22,7 @@ def headlines(run: Run) -> list[str]:
 
 def headlines_of(run: Run) -> tuple[Headline, ...]:
     """The verdict of an audit in its order: as the run holds it, or made now for a run that holds none."""
+    # Made once and stored: the sentences of a run stay what they were when the rules change.
     return run.headlines or tuple(chosen_headlines(without_own(run)))
 
 
@@ -33,7 +34,8 @@ def chosen_headlines(run: Run) -> list[Headline]:
     claims = [*performance, *other_claims]
     if cautions or any(claim.severity == "critical" for claim in claims):
         # What a model does well says nothing where its figures do not bear it.
-        claims = [*performance, *(claim for claim in other_claims if not praises(claim.rule))]
+        other_claims = [claim for claim in other_claims if not praises(claim.rule)]
+        claims = [*performance, *other_claims]
     claims = claims or [headline("run.nothing")]
     return sorted([*cautions, *claims], key=_rank)
 
@@ -42,6 +44,7 @@ def _other_claims(run: Run) -> list[Headline]:
     """What the audits besides performance claim; what they could not find only where no check was run."""
     checks = check_headlines(run)
     claims = [*checks, *gender_headlines(run), *groups_headlines(run), *history_headlines(run)]
+    # "Nothing was found" beside a failed check would read as a contradiction.
     if not checks:
         claims += [*gender_untested(run), *groups_without_gap(run)]
     return claims
@@ -49,6 +52,7 @@ def _other_claims(run: Run) -> list[Headline]:
 
 def _rank(claim: Headline) -> tuple[int, int, float]:
     """A sort key: severity; then cautions before performance before others; then the certain failures."""
-    kind = claim.rule.partition(".")[0]
-    place = _FIRST_KINDS.index(kind) if kind in _FIRST_KINDS else len(_FIRST_KINDS)
-    return SEVERITIES.index(claim.severity), place, -claim.least
+    severity = SEVERITIES.index(claim.severity)
+    kind, _, _ = claim.rule.partition(".")
+    place = [*_FIRST_KINDS, kind].index(kind)
+    return severity, place, -claim.least

@@ -12,6 +12,7 @@ from typing import Any
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.item import Item, digest_of
+from psycheck.core.kept import keeping
 from psycheck.core.model import Model, Partial, Replying
 from psycheck.core.progress import Progress, silent
 from psycheck.models.opening import open_model
@@ -69,7 +70,8 @@ def answers(
         "engine": open_engine(engine),
     }
 
-    with closing(Store(store or default_store())) as opened_store:
+    # What is computed from texts and scores, here or by whoever judges them, is kept beside the scores.
+    with closing(Store(store or default_store())) as opened_store, keeping(opened_store):
         views = []
         for model in opened:
             labels = names[model.name] if names else model.labels

@@ -18,7 +18,8 @@ from psycheck import (
     judge_checks,
     measured,
 )
-from psycheck.report.studies.deck_tables import CHANGED_TEXTS, EVERY_TEXT, EVERY_TEXT_RATE, HALF
+from psycheck.report.studies.deck_check_table import CHANGED_TEXTS, EVERY_TEXT, EVERY_TEXT_RATE
+from psycheck.report.studies.deck_tables import HALF
 from psycheck.statistics.clustered import Clusters, ratio_interval
 
 _RATES = ("pass_rate", "pass_rate_mean")

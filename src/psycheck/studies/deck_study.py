@@ -1,7 +1,7 @@
 """The whole design of DECK on the user's corpora: train × model × test, checks, retraining, tables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from psycheck import (
@@ -26,6 +26,8 @@ from psycheck import (
     run_environment,
     save_run,
     search_recipe,
+    search_space,
+    study_recipe,
     train_arms,
     writes_run,
 )
@@ -206,8 +208,20 @@ def _searched(experiment: Experiment, recipe: Recipe, trials: int) -> tuple[Reci
     def trial_done(done: int, total: int) -> None:
         experiment.say(f"{name}: {done} of {total} trials of the search")
 
+    # Optuna's default bounds (App-table 1); epochs that somebody set are not searched.
+    space = search_space("deck")
+    if recipe.epochs != study_recipe("deck", recipe.start).epochs:
+        space = replace(space, epochs=())
+
     folder = experiment.out / "search" / f"{experiment.corpus.name}-{recipe.short_name}"
-    trained = search_recipe(experiment.corpus, recipe, folder, trials=trials, progress=trial_done)
+    trained = search_recipe(
+        experiment.corpus,
+        recipe,
+        folder,
+        trials=trials,
+        space=space,
+        progress=trial_done,
+    )
     return trained.recipe, trained.folder
 
 

@@ -6,122 +6,38 @@ scikit-learn pipeline of tf-idf. The symptom model and the encoder are named, no
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import History
 from psycheck.core.errors import UNREADABLE, BadInput, ModelFailure, explained
-from psycheck.core.model import MOST_POSTS, AnswersOf, Capabilities, Encoder, Model, ModelKind
-from psycheck.io.settings import AT_LEAST_1, NOT_BLANK, read_settings
+from psycheck.core.model import AnswersOf, Capabilities, Encoder, Model, ModelKind
 from psycheck.models.fingerprint import file_hash, hashed_parts
-from psycheck.models.opening import open_encoder
-from psycheck.models.options import ModelOptions, query_of, typed_values
+from psycheck.models.options import ModelOptions
 from psycheck.models.sklearn_file import SklearnModel, SklearnOptions, open_sklearn
 from psycheck.models.training_card import with_card
-from psycheck.symptoms.post_weights import DEFAULT, Features, PostFeatures, open_post_symptoms
+from psycheck.symptoms.history_settings import PLAIN_NETWORK, HistorySettings
+from psycheck.symptoms.post_weights import Features, PostFeatures
+
+if TYPE_CHECKING:
+    from psycheck.symptoms.history_network import PostNetwork
 
 HISTORY_FILE = "history.json"
 WEIGHTS_FILE = "history.safetensors"
 BATCH = 64
 BETWEEN = "\n\n"  # posts, where they are read as one text
-_START = "history"
 _SCORING = "1"  # increase it whenever the same weights and posts would give another score
 _POSTS_AT_ONCE = 512  # so that the sentences of very many posts are never held together
 
-# The network of PsySym, whose models have been trained before there was another.
-_PLAIN_NETWORK: dict[str, Any] = {
-    "network": "convolutions",
-    "widths": "2,3,4,5,6",
-    "filters": 50,
-    "layers": 1,
-    "pool": "largest",
-}
-
 Score = Callable[[Sequence[History], Sequence[AnswersOf]], FloatArray]
 Heads = Callable[[Sequence[Features]], FloatArray]
-
-
-@dataclass(frozen=True, slots=True)
-class HistorySettings:
-    """What a model of histories reads: "history:FEATURES?key=value" as the start of a training.
-
-    With "+lr" a logistic regression reads the features of all posts together: the mean vector, the mean and
-    the largest weight of each symptom, or the words. `status` and `subject` switch factors of formula (1).
-    With `controls` each label is learned against authors without any condition (PsySym, section 5.4), else
-    against all others. `network` reads the posts by convolutions of several `widths`, or by a transformer of
-    `layers` over them; `filters` are the values of each width, or of each post in the transformer. `pool`
-    joins what was read: the mean of the five largest values (as PsySym), the largest, the mean, or what
-    attention chooses. None of these concerns a "+lr".
-    """
-
-    features: Literal["symptoms", "embeddings", "both", "symptoms+lr", "embeddings+lr", "tfidf+lr"]
-    symptoms: Annotated[str, NOT_BLANK] = DEFAULT
-    encoder: Annotated[str, NOT_BLANK] = "minilm"
-    most: Annotated[int, AT_LEAST_1] = MOST_POSTS
-    status: bool = True
-    subject: bool = True
-    controls: bool = True
-    network: Literal["convolutions", "transformer"] = "convolutions"
-    widths: Annotated[str, NOT_BLANK] = "2,3,4,5,6"
-    filters: Annotated[int, AT_LEAST_1] = 50
-    layers: Annotated[int, AT_LEAST_1] = 1
-    pool: Literal["largest", "max", "mean", "attention"] = "largest"
-
-    def __post_init__(self) -> None:
-        widths = self.window_sizes
-        if not widths or min(widths) < 1:
-            raise BadInput(
-                f"widths = {self.widths}",
-                code="history.bad-widths",
-                allowed="numbers of posts from 1 on, separated by commas",
-            )
-
-    @property
-    def window_sizes(self) -> tuple[int, ...]:
-        """How many posts each convolution reads; () where it is not numbers."""
-        sizes = [size.strip() for size in self.widths.split(",")]
-        return tuple(map(int, sizes)) if all(size.isdecimal() for size in sizes) else ()
-
-    @property
-    def shape(self) -> str:
-        """The network, where it is not that of PsySym: "" keeps the keys of trainings as they were."""
-        if self == replace(self, **_PLAIN_NETWORK):
-            return ""
-        return f"{self.network} {self.widths} {self.filters} {self.layers} {self.pool}"
-
-    @property
-    def linear(self) -> bool:
-        """Whether the posts are read together, by a logistic regression."""
-        return self.features.endswith("+lr")
-
-    @property
-    def words(self) -> bool:
-        """Whether the words are read, and not the features of posts."""
-        return self.features == "tfidf+lr"
-
-    def open_features(self) -> PostFeatures:
-        """The features of posts; nothing is computed yet."""
-        symptoms = encoder = None
-        if self.features.startswith(("symptoms", "both")):
-            symptoms = open_post_symptoms(self.symptoms, status=self.status, subject=self.subject)
-        if self.features.startswith(("embeddings", "both")):
-            encoder = open_encoder(self.encoder)
-        return PostFeatures(symptoms, encoder)
-
-
-def history_settings(start: str) -> HistorySettings:
-    """The settings of a start such as "history:symptoms?most=100&status=no"."""
-    target, _, query = start.removeprefix(f"{_START}:").partition("?")
-    # "history" alone means the default.
-    features = "symptoms" if target == _START else target
-    values = typed_values(HistorySettings, query_of(query, start))
-    return read_settings(HistorySettings, {**values, "features": features}, start)
+Attention = Callable[[Sequence[Features]], list[FloatArray]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +50,8 @@ class HistoryModel:
     """A trained model of histories.
 
     `needs` are the symptom model of posts and the encoder, as far as it reads them; `scores_of` scores
-    histories of at least one post from their answers.
+    histories of at least one post from their answers. `attention_of` tells what its attention gives the posts
+    of each history, (posts, k), from their features; None for a network without.
     """
 
     name: str
@@ -143,6 +60,7 @@ class HistoryModel:
     capabilities: Capabilities = field(repr=False)
     needs: tuple[Model | Encoder, ...] = field(repr=False)
     scores_of: Score = field(repr=False)
+    attention_of: Attention | None = field(default=None, repr=False)
 
     def needed(self, histories: Sequence[History], /) -> list[str]:
         """The posts that are read, whose features are computed first."""
@@ -165,6 +83,24 @@ class HistoryModel:
     def score(self, histories: Sequence[History], /) -> FloatArray:
         """Score histories by their earliest posts, (n, k); the features of posts are computed here."""
         return self.score_from(histories, [_each_post_once(need) for need in self.needs])
+
+    def attention_from(
+        self, histories: Sequence[History], answers: Sequence[AnswersOf], /
+    ) -> list[FloatArray] | None:
+        """What attention gives the posts of each history, (posts, k), in all 1 per label; None without any.
+
+        Posts beyond those that are read have 0.
+        """
+        if self.attention_of is None:
+            return None
+        earliest = [self._earliest(history) for history in histories]
+        weights = self.attention_of(_features(earliest, answers))
+        of_histories = []
+        for history, of_read in zip(histories, weights, strict=True):
+            of_posts = np.zeros((len(history.posts), len(self.labels)))
+            of_posts[: len(of_read)] = of_read
+            of_histories.append(of_posts)
+        return of_histories
 
     def _earliest(self, history: History) -> History:
         return History(history.posts[: self.capabilities.most_posts])
@@ -201,6 +137,7 @@ def open_history(target: str, options: HistoryOptions) -> HistoryModel:
 
     # Words are read by a pipeline of their own, features of posts by convolutions or a regression.
     scores_of: Score
+    attention_of: Attention | None = None
     needs: tuple[Model | Encoder, ...] = ()
     if settings.words:
         pipeline = open_sklearn(str(folder), SklearnOptions())
@@ -211,7 +148,8 @@ def open_history(target: str, options: HistoryOptions) -> HistoryModel:
         _check_unchanged(features, trained_with, settings, where=target)
         parts["weights"] = file_hash(folder / WEIGHTS_FILE)
         needs = features.models
-        scores_of = partial(_scores_by_posts, _heads(folder, settings, labels))
+        heads, attention_of = _heads(folder, settings, labels)
+        scores_of = partial(_scores_by_posts, heads)
 
     names = _label_names(options.label, labels, where=target)
     declared = Capabilities(
@@ -227,6 +165,7 @@ def open_history(target: str, options: HistoryOptions) -> HistoryModel:
         capabilities=with_card(declared, folder, names),
         needs=needs,
         scores_of=scores_of,
+        attention_of=attention_of,
     )
 
 
@@ -235,7 +174,7 @@ def _as_before(settings: HistorySettings) -> dict[str, Any]:
     values = asdict(settings)
     if settings.shape:
         return values
-    return {name: value for name, value in values.items() if name not in _PLAIN_NETWORK}
+    return {name: value for name, value in values.items() if name not in PLAIN_NETWORK}
 
 
 def _read_record(folder: Path) -> tuple[HistorySettings, tuple[str, ...], dict[str, str]]:
@@ -307,8 +246,8 @@ def _mean(posts: Features) -> Features:
     return posts.mean(axis=0) if len(posts) else np.zeros(posts.shape[1])  # type: ignore[return-value]  # hstack makes them one type
 
 
-def _heads(folder: Path, settings: HistorySettings, labels: Sequence[str]) -> Heads:
-    """What the weights of a folder make of the features of histories, (n, k)."""
+def _heads(folder: Path, settings: HistorySettings, labels: Sequence[str]) -> tuple[Heads, Attention | None]:
+    """What the weights of a folder make of the features of histories, (n, k), and their attention."""
     from safetensors import SafetensorError
 
     file = folder / WEIGHTS_FILE
@@ -322,7 +261,14 @@ def _heads(folder: Path, settings: HistorySettings, labels: Sequence[str]) -> He
         where=str(file),
         do="train again",
     ):
-        return _linear_heads(file, settings) if settings.linear else _networks(file, settings, labels)
+        if settings.linear:
+            return _linear_heads(file, settings), None
+        networks = _networks(file, settings, labels)
+
+    from psycheck.symptoms.history_network import attention, probabilities
+
+    attention_of = partial(attention, networks) if settings.pool == "attention" else None
+    return partial(probabilities, networks), attention_of
 
 
 def _linear_heads(file: Path, settings: HistorySettings) -> Heads:
@@ -340,11 +286,11 @@ def _linear_heads(file: Path, settings: HistorySettings) -> Heads:
     return heads
 
 
-def _networks(file: Path, settings: HistorySettings, labels: Sequence[str]) -> Heads:
+def _networks(file: Path, settings: HistorySettings, labels: Sequence[str]) -> "list[PostNetwork]":
     """One network per label; "0.out.weight" is a weight of the first."""
     from safetensors.torch import load_file
 
-    from psycheck.symptoms.history_network import made, probabilities
+    from psycheck.symptoms.history_network import made
 
     # One file holds the networks of all labels; each name begins with the place of its label.
     weights: list[dict[str, Any]] = [{} for _ in labels]
@@ -353,7 +299,7 @@ def _networks(file: Path, settings: HistorySettings, labels: Sequence[str]) -> H
         if int(place) < len(labels):
             weights[int(place)][weight_name] = tensor
 
-    networks = []
+    networks: list[PostNetwork] = []
     for state in weights:
         # The first weights of either network have a column for each feature of a post.
         first = state["convolutions.0.weight" if settings.network == "convolutions" else "embed.weight"]
@@ -367,7 +313,7 @@ def _networks(file: Path, settings: HistorySettings, labels: Sequence[str]) -> H
         )
         network.load_state_dict(state)
         networks.append(network)
-    return partial(probabilities, networks)
+    return networks
 
 
 def _scores_by_words(
@@ -377,10 +323,16 @@ def _scores_by_words(
 
 
 def _scores_by_posts(heads: Heads, histories: Sequence[History], answers: Sequence[AnswersOf]) -> FloatArray:
+    return heads(_features(histories, answers))
+
+
+def _features(histories: Sequence[History], answers: Sequence[AnswersOf]) -> list[Features]:
+    """The features of the posts of each history, (posts, d), from what the models of posts answered."""
+
     def features_of(posts: Sequence[str]) -> Features:
         return np.hstack([answer(posts).astype(np.float32) for answer in answers])
 
-    return heads(features_by_history(histories, features_of))
+    return features_by_history(histories, features_of)
 
 
 KIND = ModelKind(open=open_history, options=HistoryOptions, target="path", markers=(HISTORY_FILE,))

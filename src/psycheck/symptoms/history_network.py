@@ -3,7 +3,7 @@
 The convolutions are those of PsySym (section 4.3; Nguyen et al. 2022).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -51,15 +51,12 @@ class Pooling(nn.Module):
         is_post: Tensor,
     ) -> Tensor:
         """The pooled values, (n, f)."""
-        masked = values * is_post[:, None, :]
-        post_counts = is_post.sum(dim=1, keepdim=True)
         if self.attention is not None:
-            scores = self.attention(values)[:, 0, :]
-            # A history without posts would divide 0 by 0: its weights are all 0 in the end.
-            scores = scores.masked_fill(is_post == 0, torch.finfo(scores.dtype).min)
-            weights = torch.softmax(scores, dim=1) * is_post
+            weights = self.weights(values, is_post)
             return (values * weights[:, None, :]).sum(dim=2)
 
+        masked = values * is_post[:, None, :]
+        post_counts = is_post.sum(dim=1, keepdim=True)
         if self.most is None:
             return masked.sum(dim=2) / post_counts.clamp(min=1)
 
@@ -67,6 +64,20 @@ class Pooling(nn.Module):
         window_count = masked.shape[2]
         largest = masked.topk(min(self.most, window_count), dim=2).values
         return largest.sum(dim=2) / post_counts.clamp(1, self.most)
+
+    def weights(
+        self,
+        values: Tensor,
+        is_post: Tensor,
+    ) -> Tensor:
+        """What attention gives each value, (n, t): 1 in all for a history, 0 for an empty one."""
+        if self.attention is None:
+            raise TypeError("this pooling has no attention")
+        scores = self.attention(values)[:, 0, :]
+        # A history without posts would divide 0 by 0: its weights are all 0 in the end.
+        scores = scores.masked_fill(is_post == 0, torch.finfo(scores.dtype).min)
+        weights: Tensor = torch.softmax(scores, dim=1) * is_post
+        return weights
 
 
 class PostConvolutions(nn.Module):
@@ -105,22 +116,50 @@ class PostConvolutions(nn.Module):
         is_post: Tensor,
     ) -> Tensor:
         """The logits, (n,)."""
-        # Convolutions read (n, d, t); padding rows of the batch are 0.
-        features = (posts * is_post[:, :, None]).transpose(1, 2)
         pooled = []
-        for width, convolution, pooling in zip(
-            self.widths,
-            self.convolutions,
+        for pooling, values in zip(
             self.pooling,
+            self._values(posts, is_post),
             strict=True,
         ):
-            reaching_beyond_end = functional.pad(features, (0, width - 1))
-            values = functional.relu(convolution(reaching_beyond_end))
             pooled.append(pooling(values, is_post))
 
         hidden = self.dropout(torch.cat(pooled, dim=1))
         logits: Tensor = self.out(hidden)[:, 0]
         return logits
+
+    def attention(
+        self,
+        posts: Tensor,
+        is_post: Tensor,
+    ) -> Tensor:
+        """What attention gives each post, (n, t); a window shares its weight among the posts in it."""
+        of_widths = []
+        for width, pooling, values in zip(
+            self.widths,
+            self.pooling,
+            self._values(posts, is_post),
+            strict=True,
+        ):
+            weights = pooling.weights(values, is_post)  # type: ignore[operator]  # a Pooling
+            of_widths.append(_shared(weights, is_post, width))
+        return torch.stack(of_widths).mean(dim=0)
+
+    def _values(
+        self,
+        posts: Tensor,
+        is_post: Tensor,
+    ) -> Iterator[Tensor]:
+        """What the filters of each width read in the window that starts at each post, (n, f, t)."""
+        # Convolutions read (n, d, t); padding rows of the batch are 0.
+        features = (posts * is_post[:, :, None]).transpose(1, 2)
+        for width, convolution in zip(
+            self.widths,
+            self.convolutions,
+            strict=True,
+        ):
+            reaching_beyond_end = functional.pad(features, (0, width - 1))
+            yield functional.relu(convolution(reaching_beyond_end))
 
 
 class PostTransformer(nn.Module):
@@ -162,6 +201,25 @@ class PostTransformer(nn.Module):
         is_post: Tensor,
     ) -> Tensor:
         """The logits, (n,)."""
+        values = self._values(posts, is_post)
+        hidden = self.dropout(self.pooling(values, is_post))
+        logits: Tensor = self.out(hidden)[:, 0]
+        return logits
+
+    def attention(
+        self,
+        posts: Tensor,
+        is_post: Tensor,
+    ) -> Tensor:
+        """What attention gives each post, (n, t)."""
+        return self.pooling.weights(self._values(posts, is_post), is_post)
+
+    def _values(
+        self,
+        posts: Tensor,
+        is_post: Tensor,
+    ) -> Tensor:
+        """What the transformer makes of each post, (n, f, t)."""
         embedded = self.embed(posts)
         embedded = embedded + _places(embedded.shape[1], embedded.shape[2])
         # A row without any post would attend to nothing: it attends to padding, which is pooled away.
@@ -169,10 +227,7 @@ class PostTransformer(nn.Module):
         is_padding = (is_post == 0) & ~is_empty
 
         read = self.encoder(embedded, src_key_padding_mask=is_padding)
-        values = functional.relu(read).transpose(1, 2)
-        hidden = self.dropout(self.pooling(values, is_post))
-        logits: Tensor = self.out(hidden)[:, 0]
-        return logits
+        return functional.relu(read).transpose(1, 2)
 
 
 PostNetwork = PostConvolutions | PostTransformer
@@ -201,6 +256,23 @@ def made(
         filters,
         pool,
     )
+
+
+def _shared(
+    weights: Tensor,
+    is_post: Tensor,
+    width: int,
+) -> Tensor:
+    """The weights of windows, (n, t), as those of posts: each in equal parts to the posts in its window."""
+    posts = weights.shape[1]
+    reaching_beyond_end = functional.pad(is_post, (0, width - 1))
+    in_window = reaching_beyond_end.unfold(1, width, 1)
+    part = weights / in_window.sum(dim=2).clamp(min=1)
+
+    shared = torch.zeros_like(weights)
+    for offset in range(min(width, posts)):
+        shared[:, offset:] += part[:, : posts - offset]
+    return shared * is_post
 
 
 def _places(posts: int, size: int) -> Tensor:
@@ -245,3 +317,12 @@ def probabilities(networks: Sequence[PostNetwork], histories: Sequence[Features]
         columns = [torch.sigmoid(column) for column in logits]
         scores = torch.stack(columns, dim=1)
     return scores.double().numpy()
+
+
+def attention(networks: Sequence[PostNetwork], histories: Sequence[Features]) -> list[np.ndarray]:
+    """What the attention of one network per label gives the posts of each history, each (posts, k)."""
+    posts, is_post = padded(histories)
+    with torch.inference_mode():
+        columns = [network.eval().attention(posts, is_post) for network in networks]
+        weights = torch.stack(columns, dim=2).double().numpy()
+    return [weights[row, : len(features)] for row, features in enumerate(histories)]

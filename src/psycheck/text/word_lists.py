@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,11 +20,28 @@ def word_sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
     return {name: frozenset(words.split()) for name, words in table.items()}
 
 
-def patterns(table: Mapping[str, str], **parts: str) -> dict[str, re.Pattern[str]]:
+class CompiledOnUse(dict[str, re.Pattern[str]]):
+    """Patterns by name, each compiled when it is first searched with.
+
+    Most runs need a few of them, and compiling all would take longer than many a run.
+    """
+
+    def __init__(self, written: Mapping[str, Callable[[], str]]) -> None:
+        super().__init__()
+        self._written = written
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        pattern = re.compile(self._written[name]())
+        self[name] = pattern
+        return pattern
+
+
+def patterns(table: Mapping[str, str], **parts: str) -> CompiledOnUse:
     """The patterns of a table without line breaks; {name} in one is another of them, or a part."""
-    out = {}
-    for name, pattern in table.items():
+
+    def written_out(pattern: str) -> str:
         for part, written in {**table, **parts}.items():
             pattern = pattern.replace(f"{{{part}}}", written)
-        out[name] = re.compile(pattern.replace("\n", ""))
-    return out
+        return pattern.replace("\n", "")
+
+    return CompiledOnUse({name: partial(written_out, pattern) for name, pattern in table.items()})

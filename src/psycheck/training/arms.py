@@ -24,7 +24,8 @@ from psycheck.core.progress import Progress, Say, quiet, silent
 from psycheck.corpora.shorten import fit_texts
 from psycheck.io.settings import Limit
 from psycheck.models.opening import open_model
-from psycheck.report.studies.improve_tables import GROUNDED, TRAINED_ON
+from psycheck.report.studies.improve_claims import GROUNDED
+from psycheck.report.studies.improve_tables import TRAINED_ON
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.statistics.classification import firm
 from psycheck.statistics.clustered import Clusters

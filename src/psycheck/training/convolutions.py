@@ -10,8 +10,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from psycheck.core.arrays import FloatArray
 from psycheck.statistics.classification import gold
-from psycheck.symptoms.history_model import HistorySettings
 from psycheck.symptoms.history_network import PostNetwork, made, padded, probabilities
+from psycheck.symptoms.history_settings import HistorySettings
 from psycheck.symptoms.post_weights import Features
 from psycheck.training.dev_figures import figures, loss, merit
 from psycheck.training.parts import Parts, Progress, balancing_weights

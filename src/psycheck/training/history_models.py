@@ -20,11 +20,10 @@ from psycheck.symptoms.history_model import (
     BETWEEN,
     HISTORY_FILE,
     WEIGHTS_FILE,
-    HistorySettings,
     features_by_history,
-    history_settings,
     pooled,
 )
+from psycheck.symptoms.history_settings import HistorySettings, history_settings
 from psycheck.symptoms.post_weights import Features, PostFeatures
 from psycheck.training.linear import fit_heads, fit_tfidf
 from psycheck.training.parts import Data, Fitted, Part, Parts, Progress

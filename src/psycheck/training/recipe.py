@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -142,11 +142,18 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A search space: learning rate (log scale), batch sizes, epochs (both ends included)."""
+    """A search space: learning rate (log scale), batch sizes, epochs (both ends included).
+
+    Without `epochs` those of the recipe stay. `batch` is the number of texts of an update, also where it is
+    computed in several parts. `networks` are options of the start of a network over histories, such as
+    "network=transformer&pool=attention".
+    """
 
     learning_rate: tuple[float, ...] = (1e-6, 1e-4)
     batch: tuple[int, ...] = (4, 8, 16, 32, 64)
     epochs: tuple[int, ...] = (1, 5)
+    # Not in the text of a space, by which searches of older versions are known.
+    networks: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         reader.check_values(self)
@@ -173,9 +180,12 @@ def space(name: str = "deck") -> Space:
 
 
 def space_of(preset: str | None) -> Space:
-    """The search space of the study that a preset is named after; that of DECK for any other."""
+    """The search space of histories, or of the study that a preset is named after; else that of DECK."""
+    words = (preset or "").split("-")
+    if HISTORY in words:
+        return space(HISTORY)
     # "angst-bert-base" is of the study "angst".
-    study = (preset or "").partition("-")[0]
+    study = words[0]
     return space(study) if study in _shipped()["search"] else Space()
 
 
@@ -332,7 +342,7 @@ def start_folder(recipe: Recipe) -> Path:
 def start_fingerprint(recipe: Recipe) -> str:
     """A hash of what training starts from: weights, architecture and tokenizer, and the symptom model."""
     if kind_of(recipe) == HISTORY:
-        from psycheck.symptoms.history_model import history_settings
+        from psycheck.symptoms.history_settings import history_settings
 
         settings = history_settings(recipe.start)
         # Words are learned from the histories alone.

@@ -13,6 +13,8 @@ from typing import Any
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, library
 from psycheck.io.writing import sole_writer
+from psycheck.models.options import query_of
+from psycheck.symptoms.history_settings import PLAIN_NETWORK
 from psycheck.training.card import RECORD
 from psycheck.training.fit import Trained, fit, train
 from psycheck.training.parts import Data, Progress, parts_of
@@ -36,6 +38,9 @@ def search(
 ) -> Trained:
     """Try learning rates, batch sizes and epochs; keep the training with the best criterion on dev.
 
+    Of a network over histories widths, filters, pooling and a transformer are tried, too, unless its start
+    names some of these.
+
     The defaults are those of DECK, App-table 1 (10 trials, dev loss, Optuna's bounds). A trial is stopped
     early if its dev figures fall below the median of the others at the same epoch. The trials are recorded in
     FOLDER/search.sqlite and the best model is FOLDER/best, so the same call resumes after a crash with the
@@ -52,7 +57,7 @@ def search(
     if trials < 1:
         raise BadInput(f"search: trials = {trials}", code="search.too-few-trials", allowed="1 or more")
 
-    space = space or Space()
+    space = _possible(space or Space(), recipe)
     with sole_writer(folder):
         study = _open_study(corpus, recipe, folder, space)
         while True:
@@ -62,10 +67,10 @@ def search(
             if done >= trials:
                 break
             trial = _next_trial(study, space, seed=recipe.seed * 10_007 + done)
-            _try(study, trial, corpus, recipe.with_(**trial.params), folder / "trials")
+            _try(study, trial, corpus, drawn_recipe(recipe, trial.params), folder / "trials")
             _keep_best(study, folder)
 
-        best_recipe = recipe.with_(**study.best_trial.params)
+        best_recipe = drawn_recipe(recipe, study.best_trial.params)
         return train(corpus, best_recipe, _keep_best(study, folder), test=test)
 
 
@@ -115,8 +120,39 @@ def _next_trial(study: Any, space: Space, *, seed: int) -> Any:
     trial = study.ask()
     trial.suggest_float("learning_rate", *space.learning_rate, log=True)
     trial.suggest_categorical("batch", list(space.batch))
-    trial.suggest_int("epochs", *space.epochs)
+    if space.epochs:
+        trial.suggest_int("epochs", *space.epochs)
+    if space.networks:
+        trial.suggest_categorical("network", list(space.networks))
     return trial
+
+
+def _possible(space: Space, recipe: Recipe) -> Space:
+    """The space without networks where a recipe has none, or names its own."""
+    named = query_of(recipe.start.partition("?")[2], recipe.start)
+    names_network = bool(named.keys() & PLAIN_NETWORK.keys())
+    if kind_of(recipe) == HISTORY and not names_network:
+        return space
+    return replace(space, networks=())
+
+
+def drawn_recipe(recipe: Recipe, drawn: Mapping[str, Any]) -> Recipe:
+    """The recipe with what a trial drew; the drawn batch is that of an update.
+
+    A recipe that accumulates batches, for want of memory, computes no larger ones than its own.
+    """
+    changes = dict(drawn)
+    network = changes.pop("network", None)
+    if network is not None:
+        separator = "&" if "?" in recipe.start else "?"
+        changes["start"] = f"{recipe.start}{separator}{network}"
+
+    if recipe.accumulate > 1:
+        texts = changes["batch"]
+        fitting = [size for size in range(1, recipe.batch + 1) if texts % size == 0]
+        changes["batch"] = max(fitting)
+        changes["accumulate"] = texts // changes["batch"]
+    return recipe.with_(**changes)
 
 
 def train_seeds(
@@ -183,7 +219,8 @@ def _study_name(corpus: Data, recipe: Recipe, space: Space) -> str:
     """One study per recipe, data and space."""
     parts = parts_of(corpus, recipe)
     fixed = {name: value for name, value in recipe.as_dict().items() if name not in DRAWN}
-    content = f"{fixed} {space} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
+    networks = f" {space.networks}" if space.networks else ""
+    content = f"{fixed} {space}{networks} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
     return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
@@ -193,6 +230,11 @@ def _try(study: Any, trial: Any, corpus: Data, recipe: Recipe, trials: Path) -> 
     from optuna.trial import TrialState
 
     drawn = f"{recipe.learning_rate!r} {recipe.batch} {recipe.epochs}"
+    # Names of older searches stay as they were.
+    if recipe.accumulate > 1:
+        drawn += f" {recipe.accumulate}"
+    if kind_of(recipe) == HISTORY:
+        drawn += f" {recipe.start}"
     place = trials / blake2b(drawn.encode(), digest_size=8).hexdigest()
     measure = recipe.criterion.removeprefix("dev_")
     epochs = count(1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from psycheck.audits.suite import Check
-from psycheck.report.studies.improve_tables import GROUNDED
+from psycheck.report.studies.improve_claims import GROUNDED
 from psycheck.training.arm_figures import ArmResult
 from psycheck.training.arms import BALANCED, BETTER, CONTROL, Experiment, Retraining, run_arm
 from psycheck.training.augment import Addition, Augmented, Source, augmented, reader_of

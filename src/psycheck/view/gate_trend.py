@@ -48,12 +48,21 @@ def trend_of(gate_text: str, runs: Sequence[ListedRun]) -> Trend:
         return Trend(gate_text, None, ())
 
     points: list[TrendPoint] = []
+    # By the time of writing: runs of one day have the same date.
     for run in sorted(runs, key=lambda run: run.written):
-        outcomes = [bool(entry["holds"]) for entry in run.gates if entry["gate"] == gate_text]
+        same_gate = [entry for entry in run.gates if entry["gate"] == gate_text]
+        outcomes = [bool(entry["holds"]) for entry in same_gate]
         if not outcomes:
             continue
         for model, value in _worst_figures(gate, run):
-            points.append(TrendPoint(run, model, value, outcomes[0]))
+            points.append(
+                TrendPoint(
+                    run,
+                    model,
+                    value,
+                    outcomes[0],
+                )
+            )
     bound = gate.max if gate.min is None else gate.min
     return Trend(gate_text, bound, tuple(points))
 
@@ -72,6 +81,7 @@ def _worst_figures(gate: Gate, run: ListedRun) -> list[tuple[str, float]]:
     conditions = {"measure": gate.name, **gate.where}
     findings = pl.scan_csv(run.folder / _FIGURES, infer_schema=False)
     present = findings.collect_schema().names()
+    # A run without a column that the gate names has no figure that it bounds.
     if not {*conditions, "model", column} <= set(present):
         return []
 

@@ -48,68 +48,90 @@ class Places:
 
 def page_of(places: Places, path: Sequence[str], query: Mapping[str, str]) -> str:
     """The page at a path, "" for the list; an unknown one raises `NoSuchPage`."""
-    name, *rest = [*path, ""]
+    # The empty end stands for the list, which has no name.
+    name, *below = [*path, ""]
     draw = _PAGES.get(name)
     if draw is None:
         raise NoSuchPage
-    return draw(places, [part for part in rest if part], query)
+    return draw(places, [part for part in below if part], query)
 
 
-def _list(places: Places, _rest: Sequence[str], _query: Mapping[str, str]) -> str:
+def _list(places: Places, _below: Sequence[str], _query: Mapping[str, str]) -> str:
     runs = places.runs()
-    return _drawn("list", runs=runs, gates=gates_of(runs))
+    return _drawn(
+        "list",
+        runs=runs,
+        gates=gates_of(runs),
+    )
 
 
-def _report(places: Places, rest: Sequence[str], _query: Mapping[str, str]) -> str:
+def _report(places: Places, below: Sequence[str], _query: Mapping[str, str]) -> str:
     """The report of a run as it was drawn."""
-    file = _only(places, rest).folder / _REPORT
+    file = _only(places, below).folder / _REPORT
     if not file.is_file():
         raise NoSuchPage
     return file.read_text("utf-8")
 
 
-def _cases(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
-    run = _only(places, rest)
+def _cases(places: Places, below: Sequence[str], query: Mapping[str, str]) -> str:
+    run = _only(places, below)
     choices = {name: query.get(name, "") for name in _CHOICES}
     number = _number(query)
-    shown = rows_of(run, "cases", choices=choices, columns=_CASES, page=number, size=PAGE_ROWS)
+    table = rows_of(
+        run,
+        "cases",
+        choices=choices,
+        columns=_CASES,
+        page=number,
+        size=PAGE_ROWS,
+    )
 
+    # A run may hold texts; whether they appear is decided where the server was started.
     texts = texts_of_cases(run) if places.show_texts else {}
-    for row in shown.rows:
+    for row in table.rows:
         case = (str(row["check"]), str(row["id"]))
         row["text"] = texts.get(case, "")
 
+    # Without a table there is nothing to choose from.
     values = {}
     if "cases" in run.tables:
         values = {name: values_in(run, "cases", name) for name in _CHOICES}
     return _drawn(
         "cases",
         run=run,
-        shown=shown,
+        shown=table,
         page=number,
-        pages=_pages(shown),
+        pages=_pages(table),
         choices=choices,
         values=values,
     )
 
 
-def _replies(places: Places, rest: Sequence[str], query: Mapping[str, str]) -> str:
-    run = _only(places, rest)
+def _replies(places: Places, below: Sequence[str], query: Mapping[str, str]) -> str:
+    run = _only(places, below)
     number = _number(query)
+    # Not even read: a column that is not asked for cannot be shown by mistake.
     columns = (*_REPLIES, *_WORDS) if places.show_texts else _REPLIES
-    shown = rows_of(run, "replies", choices={}, columns=columns, page=number, size=PAGE_ROWS)
+    table = rows_of(
+        run,
+        "replies",
+        choices={},
+        columns=columns,
+        page=number,
+        size=PAGE_ROWS,
+    )
     return _drawn(
         "replies",
         run=run,
-        shown=shown,
+        shown=table,
         page=number,
-        pages=_pages(shown),
+        pages=_pages(table),
         words=_WORDS if places.show_texts else (),
         columns=_REPLIES,
     )
 
 
-def _compare(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> str:
+def _compare(places: Places, _below: Sequence[str], query: Mapping[str, str]) -> str:
     first = places.run(query.get("first", ""))
     second = places.run(query.get("second", ""))
     number = _number(query)
@@ -127,24 +149,31 @@ def _compare(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> 
     )
 
 
-def _trend(places: Places, _rest: Sequence[str], query: Mapping[str, str]) -> str:
+def _trend(places: Places, _below: Sequence[str], query: Mapping[str, str]) -> str:
     runs = places.runs()
     gates = gates_of(runs)
+    # The gate of most runs, as the one that somebody most likely follows.
     chosen = query.get("gate") or (gates[0] if gates else "")
     if gates and chosen not in gates:
         raise NoSuchPage
     trend = trend_of(chosen, runs) if gates else Trend("", None, ())
-    return _drawn("trend", gates=gates, trend=trend, picture=trend_picture(trend))
+    return _drawn(
+        "trend",
+        gates=gates,
+        trend=trend,
+        picture=trend_picture(trend),
+    )
 
 
-def _only(places: Places, rest: Sequence[str]) -> ListedRun:
-    if len(rest) != 1:
+def _only(places: Places, below: Sequence[str]) -> ListedRun:
+    if len(below) != 1:
         raise NoSuchPage
-    return places.run(rest[0])
+    return places.run(below[0])
 
 
 def _number(query: Mapping[str, str]) -> int:
     number = query.get("page", "0")
+    # A page that was typed wrongly is the first one, rather than an error.
     return int(number) if number.isdecimal() and len(number) < 9 else 0
 
 
@@ -168,10 +197,12 @@ def _templates() -> Environment:
 
 def _figure(value: object) -> str:
     """A number with three digits behind the point; a dash where there is none."""
+    # NaN is not equal to itself.
     return f"{value:.3f}" if isinstance(value, float) and value == value else "–"
 
 
 def _drawn(template: str, **parts: object) -> str:
+    # The reports' own style: pages over runs look like what they lead to.
     style = Markup(file_text("report.css") + Path(__file__).with_name("view.css").read_text("utf-8"))
     return _templates().get_template(f"{template}.html.j2").render(style=style, **parts)
 

@@ -53,11 +53,16 @@ def listed_runs(places: Iterable[Path]) -> list[ListedRun]:
     runs = {}
     for place in places:
         for folder in _run_folders(place, _DEEPEST):
+            # Its time tells a run that was written again, without reading it.
             state = (folder / WHOLE).stat()
             run = _listed(folder, _name(folder, place), state.st_mtime_ns)
             if run is not None:
                 runs[run.key] = run
-    return sorted(runs.values(), key=lambda run: run.written, reverse=True)
+    return sorted(
+        runs.values(),
+        key=lambda run: run.written,
+        reverse=True,
+    )
 
 
 def _run_folders(place: Path, depth: int) -> Iterator[Path]:
@@ -74,6 +79,7 @@ def _run_folders(place: Path, depth: int) -> Iterator[Path]:
 
 def _name(folder: Path, place: Path) -> str:
     below = folder.relative_to(place).as_posix()
+    # A run that was named itself has no path below anything.
     return folder.resolve().name if below == "." else below
 
 
@@ -110,5 +116,8 @@ def _records(file: Path) -> list[dict[str, Any]]:
 
 def texts_of_cases(run: ListedRun) -> dict[tuple[str, str], str]:
     """The texts of the cases that the run shows, by check and id; none unless it was made to show them."""
-    shown = _records(run.folder / "shown.jsonl")
-    return {(case["check"], case["id"]): case["text"] for case in shown if case.get("text")}
+    texts = {}
+    for case in _records(run.folder / "shown.jsonl"):
+        if case.get("text"):
+            texts[case["check"], case["id"]] = case["text"]
+    return texts

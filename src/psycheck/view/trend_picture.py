@@ -29,6 +29,7 @@ class _Axes:
     high: float
 
     def x(self, point: TrendPoint) -> float:
+        # A single run stands at the left edge.
         steps = max(len(self.runs) - 1, 1)
         return self.runs.index(point.run.key) / steps * _WIDTH
 
@@ -41,11 +42,16 @@ def trend_picture(trend: Trend) -> Markup:
     if not trend.points:
         return Markup("")
 
+    # The bound belongs to the picture even where no figure comes near it.
     values = [point.value for point in trend.points]
     if trend.bound is not None:
         values.append(trend.bound)
     runs = list(dict.fromkeys(point.run.key for point in trend.points))
-    axes = _Axes(runs, low=min(0.0, *values), high=max(1.0, *values))
+    axes = _Axes(
+        runs,
+        low=min(0.0, *values),
+        high=max(1.0, *values),
+    )
 
     parts = []
     if trend.bound is not None:
@@ -76,4 +82,8 @@ def _mark(point: TrendPoint, axes: _Axes) -> Markup:
     title = f"{point.run.name}, {point.model}: {point.value:.3f}"
     if point.holds:
         return Markup(_DOT).format(x=x, y=y, title=title)
-    return Markup(_SQUARE).format(left=x - _MARK, top=y - _MARK, title=title)
+    return Markup(_SQUARE).format(
+        left=x - _MARK,
+        top=y - _MARK,
+        title=title,
+    )

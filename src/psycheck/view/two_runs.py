@@ -43,6 +43,7 @@ def shared_figures(first: ListedRun, second: ListedRun) -> list[dict[str, object
         keys.append("model")
 
     columns = [*keys, "value"]
+    # Figures that share a key cannot be told apart, so that neither is compared.
     left = left.select(columns).unique(keys, keep="none")
     right = right.select(columns).unique(keys, keep="none")
     joined = left.join(right, on=keys, suffix=_SECOND, nulls_equal=True)
@@ -55,7 +56,8 @@ def shared_figures(first: ListedRun, second: ListedRun) -> list[dict[str, object
 
 def _key_figures(run: ListedRun) -> pl.DataFrame:
     findings = pl.scan_csv(run.folder / "findings.csv", infer_schema=False)
-    of_measures = findings.filter(pl.col("measure").is_in(MEASURES))
+    is_key_figure = pl.col("measure").is_in(MEASURES)
+    of_measures = findings.filter(is_key_figure)
     value = pl.col("value").cast(pl.Float64, strict=False)
     return of_measures.with_columns(value).collect()
 
@@ -67,10 +69,17 @@ def changed_cases(first: ListedRun, second: ListedRun, *, page: int, size: int) 
     if left is None or right is None:
         return TablePage([], 0)
 
-    both = left.join(right, on=list(_CASE), suffix=_SECOND)
-    is_changed = pl.col("outcome") != pl.col(f"outcome{_SECOND}")
-    changed = both.filter(is_changed).collect()
-    rows = changed.slice(page * size, size)
+    joined = left.join(
+        right,
+        on=list(_CASE),
+        suffix=_SECOND,
+    )
+    outcome_of_second = pl.col(f"outcome{_SECOND}")
+    is_changed = pl.col("outcome") != outcome_of_second
+    changed = joined.filter(is_changed).collect()
+
+    first_row = page * size
+    rows = changed.slice(first_row, size)
     return TablePage(rows.to_dicts(), len(changed))
 
 
@@ -82,7 +91,11 @@ def _cases(run: ListedRun) -> pl.LazyFrame | None:
     cases = pl.scan_parquet(file).select(*_CASE, *_OUTCOME)
     # Categories of two files cannot be joined.
     as_words = cases.with_columns(pl.col(*_CASE, "outcome").cast(pl.String))
-    return as_words.unique(list(_CASE), keep="first", maintain_order=True)
+    return as_words.unique(
+        list(_CASE),
+        keep="first",
+        maintain_order=True,
+    )
 
 
 def rows_of(
@@ -103,12 +116,15 @@ def rows_of(
     present = rows.collect_schema().names()
     for column, value in choices.items():
         if value and column in present:
-            rows = rows.filter(pl.col(column).cast(pl.String) == value)
+            as_word = pl.col(column).cast(pl.String)
+            rows = rows.filter(as_word == value)
 
+    # Counted before the page is cut out, for the number of pages.
     total = rows.select(pl.len()).collect().item()
-    shown_columns = [column for column in columns if column in present]
-    shown = rows.select(shown_columns).slice(page * size, size)
-    return TablePage(shown.collect().to_dicts(), total)
+    present_columns = [column for column in columns if column in present]
+    first_row = page * size
+    rows_of_page = rows.select(present_columns).slice(first_row, size)
+    return TablePage(rows_of_page.collect().to_dicts(), total)
 
 
 def values_in(run: ListedRun, table: str, column: str) -> list[str]:
@@ -116,6 +132,7 @@ def values_in(run: ListedRun, table: str, column: str) -> list[str]:
     file = run.folder / f"{table}.parquet"
     if not file.is_file():
         return []
+    # Categories have an order of their own, and people expect that of the table.
     distinct = pl.col(column).cast(pl.String).unique(maintain_order=True)
     values = pl.scan_parquet(file).select(distinct).collect()
     return [str(value) for value in values[column] if value is not None]

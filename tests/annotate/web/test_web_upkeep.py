@@ -59,6 +59,7 @@ def test_new_settings_are_a_version_and_reach_the_work_page(people: tuple[Page, 
     owner.fill("[name=settings]", changed + more)
     owner.click("text=Save as a new version")
     owner.wait_for_selector("h1:has-text('version 2')")
+    owner.click("details summary")
     assert "daily_cap = 50" in owner.inner_text("details pre")
 
     annotator.reload()

@@ -108,6 +108,7 @@ class Visit:
         value = self.query(name)
         if not value:
             return None
+        # A larger number would be an error of the database, and of ours in the log.
         if not value.isdecimal() or int(value) >= _LARGEST_NUMBER:
             raise no_page()
         return int(value)
@@ -133,6 +134,7 @@ async def posted(request: Request) -> FormData:
 def admit(request: Request, form: FormData, page: str) -> Visit:
     """Check session, CSRF token and role, in this order."""
     site = cast(Site, request.app.state.site)
+    # A cookie that we did not sign never reaches the database.
     token = site.signing.read(request, SESSION)
     visit = Visit(
         request=request,
@@ -142,6 +144,7 @@ def admit(request: Request, form: FormData, page: str) -> Visit:
         session=session_of(site.db, token) if token else None,
     )
     allowed = ACCESS[page]
+    # Before the form is looked at: a stranger learns nothing of what it should hold.
     if visit.session is None and "anyone" not in allowed:
         raise LoggedOut("log in first", code="login.needed")
     if request.method == "POST":
@@ -159,6 +162,7 @@ def admit(request: Request, form: FormData, page: str) -> Visit:
 def _membership(visit: Visit, roles: tuple[str, ...]) -> Membership:
     """The membership in the project of the address, with one of these roles."""
     name = visit.request.path_params["project"]
+    # Their own projects only: one that exists elsewhere cannot be told from one that does not.
     for membership in projects_of(visit.db, visit.person):
         if membership.name == name:
             if membership.role not in roles:
@@ -176,7 +180,7 @@ def _check_csrf(visit: Visit) -> None:
     A visitor without an account needs the cookie that came with the page.
     """
     has_cookie = visit.session is not None or visit.site.signing.read(visit.request, VISITOR) is not None
-    sent = visit.field("csrf") or visit.request.headers.get("x-csrf-token", "")
+    sent = visit.field("csrf")
     if not has_cookie or not hmac.compare_digest(sent.encode(), visit.csrf.encode()):
         raise NotAllowed(
             "the form has expired",

@@ -71,6 +71,7 @@ def form_parts(
 ) -> dict[str, Any]:
     """What the form about a text needs, whoever answers: labels, what was chosen before, the guidelines."""
     symptoms = task.symptoms(queue)
+    # Owners can switch hints off: bold words may lead annotators to mark what they would not.
     hints: frozenset[str] = frozenset()
     if symptoms and task.project.page.hints:
         hints = symptoms_named(text, symptoms)
@@ -100,6 +101,7 @@ def label_rows(task: Task, queue: str) -> list[LabelRow]:
         LabelRow(
             name=name,
             title=all_titles[name],
+            # By place and not by name, so that a label looks the same on every page.
             pattern=number % PATTERNS,
             description=task.project.descriptions.get(name, ""),
         )
@@ -124,10 +126,10 @@ def queue_title(task: Task, queue: str, words: Texts) -> str:
 def spoken(answers: Answers, label_titles: Mapping[str, str], words: Texts) -> str:
     """Marks in words: "Depressed mood, Sleep disturbance (uncertain)", or "None of the labels"."""
     phrases = []
-    for label, mark in answers.marks.items():
-        if not mark:
+    # In the order of the form, which people know; the database keeps none.
+    for label, title in label_titles.items():
+        if not answers.marks.get(label):
             continue
-        title = label_titles.get(label, label)
         is_uncertain = answers.status.get(label) == "uncertain"
         phrases.append(f"{title} ({words('label.uncertain_short')})" if is_uncertain else title)
     return ", ".join(phrases) or words("label.none")
@@ -136,6 +138,7 @@ def spoken(answers: Answers, label_titles: Mapping[str, str], words: Texts) -> s
 def marked(text: str, answers: Answers, rows: Sequence[LabelRow]) -> Markup:
     """A text with its evidence, each span in the colour and line of its label; overlaps are nested."""
     pattern_of = {row.name: row.pattern for row in rows}
+    # Cut where any span begins or ends: between two cuts the same labels hold throughout.
     edges = {0, len(text)}
     for span in answers.spans:
         edges |= {span.start, span.stop}
@@ -143,6 +146,7 @@ def marked(text: str, answers: Answers, rows: Sequence[LabelRow]) -> Markup:
     cuts = sorted(edges)
     parts = []
     for start, stop in itertools.pairwise(cuts):
+        # Escaped piece by piece: marks are the only HTML in a post.
         part = Markup.escape(text[start:stop])
         for label in dict.fromkeys(span.label for span in answers.spans if span.start <= start < span.stop):
             part = Markup('<mark class="e{}">{}</mark>').format(pattern_of.get(label, 0), part)
@@ -167,6 +171,7 @@ def _read_confidence(value: str) -> int | None:
     """The confidence; a number that is none of the three is refused by the store."""
     if not value:
         return None
+    # 0 is refused by the store, where the error is worded.
     return int(value) if value.isdecimal() and len(value) == 1 else 0
 
 
@@ -202,6 +207,7 @@ def _read_spans(value: str) -> tuple[Span, ...]:
         RecursionError,
         code="form.bad-spans",
     ):
+        # The browser is not to be trusted: whatever cannot be read is one clear error.
         records = json.loads(value or "[]")
         return tuple(
             Span(

@@ -101,10 +101,12 @@ def create_app(
             code="database.no-secret",
             do="restore it from a backup",
         )
+    # From the database: cookies stay valid when the server starts again.
     signing = Signing(secret.encode())
 
     app = Starlette(
         routes=[_route(page) for page in PAGES],
+        # Starlette looks for the nearest class, so all three kinds are named.
         exception_handlers=dict.fromkeys((PsycheckError, HTTPException, Exception), refused),
     )
     app.state.site = Site(db, signing, tuple(accounts))
@@ -114,6 +116,7 @@ def create_app(
         has_session = signing.read(HTTPConnection(scope), SESSION) is not None
         return has_session and scope["path"].endswith("/import")
 
+    # At the start and not at a request: a page without an entry must never be served.
     _check_access()
     return Guard.around(app, names, may_upload)
 
@@ -125,12 +128,14 @@ def _route(page: str) -> Route:
 
     def answer_visit(request: Request, form: Any) -> Response:
         visit: Visit = admit(request, form, page)
+        # The project is in the visit; functions of pages take what else the address holds.
         parts = {name: part for name, part in request.path_params.items() if name != "project"}
         return answer(visit, **parts)
 
     async def endpoint(request: Request) -> Response:
         # The log names the page without what stands for a project, an invitation or an item.
         request.scope["page"] = page
+        # Only here is anything asynchronous: the database's driver blocks, so pages run in threads.
         form = await posted(request)
         return await run_in_threadpool(answer_visit, request, form)
 

@@ -23,6 +23,7 @@ class Signing:
 
     def read(self, request: HTTPConnection, name: str) -> str | None:
         """The value of a cookie with a valid signature."""
+        # Each cookie has a salt of its own: one cannot be used in the place of another.
         signed = request.cookies.get(_cookie_name(name, request), "")
         try:
             return self._signer(name).unsign(signed).decode()

@@ -26,6 +26,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 def static(visit: Visit, name: str) -> Response:
     """A shipped file; names are looked up, never joined to a path."""
+    # A dictionary instead of a path: "../" is only a name that is not in it.
     if name not in _STATIC:
         raise no_page()
     file = _STATIC[name]
@@ -61,6 +62,7 @@ def login(visit: Visit) -> Response:
     try:
         opened = log_in(visit.db, visit.field("name"), visit.field("password"), _client_address(visit))
     except PsycheckError as error:
+        # Without the name: people type their password into the wrong field.
         LOG.warning("log-in refused: %s", error.code)
         return _login(visit, status=getattr(error, "status", 400), problem=problem(visit, error))
     _end_session(visit)
@@ -119,6 +121,7 @@ def new_password(visit: Visit, token: str) -> Response:
         raise
     except PsycheckError as error:
         return _password_form(visit, token, status=400, problem=problem(visit, error))
+    # By the front door: rate limits and sessions are the same as for everybody.
     opened = log_in(visit.db, who.name, password, _client_address(visit))
     return _with_session(visit, opened.token)
 
@@ -203,6 +206,7 @@ def _invitation(
     **parts: object,
 ) -> Response:
     """The form to accept an invitation; `name` is the one that was chosen before."""
+    # The page tells the role, so that nobody accepts what they did not expect.
     role = invited_role(visit.db, token)
     if role is None:
         raise NotFound(

@@ -45,6 +45,7 @@ def disease(visit: Visit) -> Response:
     queue = visit.query("queue")
     if queue not in task.queues or task.project.task != "symptoms":
         raise no_page()
+    # Others may read the page, too, but have nothing to begin.
     begin = _work_address(visit, queue) if visit.member.role == "annotator" else ""
     return page(
         visit,
@@ -64,6 +65,7 @@ def work(visit: Visit) -> Response:
     if before is not None:
         # 0 asks for the last answer.
         earlier = previous(visit.db, visit.person, task.id, queue, before or None)
+        # Without an earlier answer the next item is shown rather than an error.
         if earlier is not None:
             return _item_page(visit, task, queue, earlier)
     return _next_page(visit, task, queue)
@@ -80,6 +82,7 @@ def answer(visit: Visit) -> Response:
             undo(visit.db, visit.person, task.id, queue)
             return _onward(visit, task, queue, visit.words("work.reopened"))
         submitted = _skip_or_submit(visit, task, queue)
+    # Not an error of the annotator: the item is gone, and the page says how to go on.
     except Outdated as error:
         return _pause_page(
             visit,
@@ -97,6 +100,7 @@ def answer(visit: Visit) -> Response:
         return go(address)
     if action == "skip":
         return _onward(visit, task, queue, visit.words("work.skipped"))
+    # Only now: the answer is stored, and what the model says cannot change it.
     note = _models_note(visit, task, visit.field("assignment"))
     return _onward(visit, task, queue, visit.words("work.saved"), note)
 
@@ -107,6 +111,7 @@ def screening(visit: Visit) -> Response:
     queue = visit.query("queue")
     _check_queue(task, queue)
     result = screening_result(visit.db, visit.person, task.id, queue)
+    # A result before the end would help with the rest of the test.
     if result.state == "open":
         return go(_work_address(visit, queue))
 
@@ -149,6 +154,7 @@ def _skip_or_submit(visit: Visit, task: Task, queue: str) -> Submitted:
     unreadable = BadInput("the form cannot be read", code="form.unreadable", do="load the page again")
     try:
         assignment_id = int(visit.field("assignment"))
+        # The browser's clock leaves out the time in which the page was hidden.
         seconds = float(visit.field("seconds") or 0)
     except ValueError as error:
         raise unreadable from error
@@ -223,6 +229,7 @@ def _item_page(
     revising = assignment.state != "claimed"
     work_address = _work_address(visit, queue)
 
+    # The heading tells a test from work, but never hidden gold from either.
     heading = queue_title(task, queue, words)
     if assignment.stage == "screening":
         heading = words("work.heading_test", queue=heading)
@@ -232,6 +239,7 @@ def _item_page(
 
     own_queue = _own_queue(visit, task, queue)
     back = ""
+    # "Back" would lead nowhere before the first answer.
     if own_queue.done:
         before = assignment.id if revising else 0
         back = f"{work_address}&before={before}"
@@ -245,8 +253,10 @@ def _item_page(
         say=f"{message} {next_text}" if message else "",
         note=note,
         meter=_meter(visit, own_queue, task),
-        share=own_queue.today / own_queue.daily_cap if own_queue.daily_cap else 0.0,
+        # Without a cap there is nothing that the bar could be a share of.
+        share=own_queue.today / own_queue.daily_cap if own_queue.daily_cap else None,
         assignment=assignment.id,
+        # A name for the submission: sent twice, it counts once.
         token=token_urlsafe(16),
         revising=revising,
         work=f"/p/{visit.member.name}/work",
@@ -306,9 +316,11 @@ def _meter(visit: Visit, own_queue: OwnProgress, task: Task) -> str:
     words = visit.words
     parts = [words.counted("work.done", own_queue.done)]
     if own_queue.daily_cap:
+        # New settings may have lowered the cap below what was done today.
         left_today = max(0, own_queue.daily_cap - own_queue.today)
         parts.append(words.counted("work.left_today", left_today))
     if task.project.welfare.break_after:
+        # At least one: at 0 the break would have begun.
         before_break = max(1, task.project.welfare.break_after - own_queue.since_break)
         parts.append(words.counted("work.before_break", before_break))
     return " · ".join(parts)

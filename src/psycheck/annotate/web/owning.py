@@ -22,11 +22,12 @@ from psycheck.annotate.export import judgements
 from psycheck.annotate.export_files import EXPORTS, Exporting, exported, setup_of
 from psycheck.annotate.exported_agreement import marked_texts
 from psycheck.annotate.exported_evidence import flagged_items
+from psycheck.annotate.imported_files import LARGEST_UPLOAD, import_upload
 from psycheck.annotate.item_search import stuck_items
 from psycheck.annotate.order import model_agreement
 from psycheck.annotate.quality import Alert, alerts, gold_scores
 from psycheck.annotate.refusals import NotFound
-from psycheck.annotate.transfer import KINDS, LARGEST_UPLOAD, Imported, import_upload
+from psycheck.annotate.transfer import KINDS, Imported
 from psycheck.annotate.web.access import Visit
 from psycheck.annotate.web.answering import queue_title, titles
 from psycheck.annotate.web.respond import page, problem
@@ -57,6 +58,8 @@ def agreement(visit: Visit) -> Response:
         visit,
         "agreement" if visit.by_htmx else "agreements",
         project=task.project,
+        # On its own page there is nothing else to see.
+        unfolded=not visit.by_htmx,
         rows=[(label_titles.get(agreed.label, agreed.label), agreed) for agreed in by_label(table)],
         on_evidence=[(label_titles[agreed.label], agreed) for agreed in evidence_agreement(texts)],
         days=list(by_day(table)),
@@ -98,12 +101,14 @@ def import_file(visit: Visit) -> Response:
 
 def export(visit: Visit, form: str) -> Response:
     """Download the labels in one of the known forms; with `?flagged=1` also of flagged posts."""
+    # Labels and no answers: what Label Studio needs before it takes the tasks.
     if form == _SETUP:
         chosen = Exporting(visit.db, visit.person, visit.member.project, form)
         return _download(f"{visit.member.name}-label-studio.xml", setup_of(chosen).encode(), "text/xml")
     if form not in EXPORTS:
         raise NotFound("there is no such export", code="export.unknown")
 
+    # A link of its own: nobody takes flagged posts along by accident.
     flagged = visit.query("flagged") == "1"
     chosen = Exporting(visit.db, visit.person, visit.member.project, form, flagged=flagged)
     name, content = exported(chosen)
@@ -121,7 +126,9 @@ def _dashboard(visit: Visit, status: int = 200, **parts: Any) -> Response:
     words = visit.words
     state = progress(visit.db, visit.person, task.id)
     queue_titles = {queue: queue_title(task, queue, words) for queue in task.queues}
+    # By person and queue, as the table of annotators has them.
     gold = {(score.person, score.queue): score for score in gold_scores(visit.db, visit.person, task.id)}
+    # Two weeks: more bars would not fit on a phone.
     latest_days = list(state.days.items())[-_DAYS_SHOWN:]
     flagged = sum(1 for _ in flagged_items(visit.db, visit.person, task.id))
 
@@ -184,6 +191,7 @@ def _bar(visit: Visit, title: str, queue: QueueProgress) -> tuple[str, float, st
     """A queue as a bar: its title, the share of answers that it has, and both in words."""
     words = visit.words
     progress_words = words("dashboard.answers_of", n=f"{queue.answers:,}", all=f"{queue.needed:,}")
+    # A queue that is complete has no age.
     if queue.oldest is not None:
         progress_words += words("dashboard.and_oldest", age=age(words, queue.oldest))
     share = queue.answers / queue.needed if queue.needed else 0.0
@@ -202,6 +210,7 @@ def _alert_sentence(visit: Visit, alert: Alert, queue_titles: Mapping[str, str])
     """A drift alert as a sentence."""
     words = visit.words
     who = f"{alert.name}, {queue_titles[alert.queue]}"
+    # The skill has no "before": it is held against the mark.
     if alert.before is None:
         return words("alert.gold_score", who=who, score=f"{alert.now:.0f}", n=alert.answers)
     return words(

@@ -54,6 +54,7 @@ def change_text(visit: Visit, item: int) -> Response:
         case "erase":
             if visit.field("sure") != _SURE:
                 return _text_page(visit, item, status=400, problem=_not_sure(visit))
+            # The text's page is gone with the text.
             erase_items(db, who, project_id, [item])
             return go(f"/p/{visit.member.name}/texts")
         case _:
@@ -80,6 +81,7 @@ def _list_page(visit: Visit, status: int = 200, **parts: Any) -> Response:
     """The list of texts that the search in the address finds."""
     task = visit.task()
     state: Any = visit.query("state")
+    # Only a forged address: the form offers these states alone.
     if state not in STATES:
         raise no_page()
     search = Search(
@@ -92,8 +94,10 @@ def _list_page(visit: Visit, status: int = 200, **parts: Any) -> Response:
     listed_texts = search_items(visit.db, visit.person, task.id, search)
     onward = ""
     if len(listed_texts) > PAGE:
+        # By the number of the last text, not by pages: texts that are erased meanwhile shift nothing.
         onward = "?" + urlencode({**asdict(search), "after": listed_texts[PAGE - 1].number})
 
+    # Whoever has left is not offered: their answers are found by text.
     everybody = members(visit.db, visit.person, task.id)
     return page(
         visit,

@@ -28,6 +28,7 @@ _NO_PAGE: Final = (404, 405)
 
 def page(visit: Visit, template: str, /, *, status: int = 200, **parts: Any) -> HTMLResponse:
     """A page with navigation for the role; a visitor without an account gets a cookie for the form."""
+    # Parts of a page come last: they may say more than the frame does.
     content = draw(template, **{**_frame(visit), "csrf": visit.csrf, **parts})
     response = HTMLResponse(content, status_code=status)
     if visit.session is None:
@@ -39,6 +40,7 @@ def problem(visit: Visit, error: PsycheckError) -> dict[str, Any]:
     """An error as a page shows it; the place is only of use where files are."""
     words = visit.words
     parts = []
+    # The place is left out: files of the server are of no use to whoever reads a page.
     if error.allowed:
         parts.append(words("error.allowed", allowed=error.allowed))
     if error.do:
@@ -59,6 +61,7 @@ def refused(request: Request, error: Exception) -> Response:
         request.scope["error_code"] = error.code
     if isinstance(error, LoggedOut):
         return _logged_out(request, error)
+    # Details are for the log: an address of a database is nobody's business.
     if isinstance(error, StoreFailure):
         return _error_page(request, 503, words("error.database"))
     if isinstance(error, PsycheckError):
@@ -132,6 +135,7 @@ def _frame(visit: Visit) -> dict[str, Any]:
     if membership is not None:
         links = []
         for route, title_key in _LINKS.items():
+            # The same table as for access: no link leads to a refusal.
             if visit.may(route):
                 address = route.removeprefix("GET ").format(project=membership.name)
                 links.append((address, words(title_key)))

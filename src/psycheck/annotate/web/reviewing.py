@@ -69,6 +69,7 @@ def one_answer(visit: Visit, batch: int, assignment: int) -> Response:
 def correct_one(visit: Visit, batch: int, assignment: int) -> Response:
     """Save what is right for a sampled text, and go to the next one."""
     shown_batch, sample = _inspected(visit, batch)
+    # A reviewer corrects what was drawn, and nothing that they picked themselves.
     if assignment not in {drawn.assignment for drawn in sample}:
         raise no_page()
     correct(visit.db, visit.person, assignment, read_answers(visit, visit.task(), shown_batch.queue))
@@ -140,6 +141,7 @@ def resolve_one(visit: Visit, item: int) -> Response:
     resolve(visit.db, visit.person, item, answers)
 
     address = f"/p/{visit.member.name}/conflicts"
+    # One is enough to know where to go next.
     left = conflicts(visit.db, visit.person, visit.member.project, most=1)
     return go(f"{address}/{left[0]}" if left else address)
 
@@ -152,6 +154,7 @@ def _inspected(visit: Visit, batch_id: int) -> tuple[Batch, list[Inspected]]:
     """A batch of this project, not of another one that the person reviews too, and its sample."""
     batch, sample = inspected(visit.db, visit.person, batch_id)
     state: Any = batch.state
+    # Somebody may review in several projects: the address must fit this one.
     if batch_id not in {project_batch.id for project_batch in _batches(visit, state)}:
         raise no_page()
     return batch, sample
@@ -160,6 +163,7 @@ def _inspected(visit: Visit, batch_id: int) -> tuple[Batch, list[Inspected]]:
 def _conflict(visit: Visit, item_id: int) -> Conflict:
     """An item of this project in conflict, not of another one that the person adjudicates too."""
     item_in_conflict = conflict(visit.db, visit.person, item_id)
+    # Their role there does not make it an item of this page.
     if item_in_conflict.project != visit.member.project:
         raise no_page()
     return item_in_conflict
@@ -193,6 +197,7 @@ def _answer_page(visit: Visit, batch_id: int, assignment_id: int) -> Response:
     """The form about a sampled text; what the reviewer said before, never what the annotator said."""
     task = visit.task()
     batch, sample = _inspected(visit, batch_id)
+    # Samples are short: a search by number needs no query of its own.
     for number, drawn in enumerate(sample, 1):
         if drawn.assignment == assignment_id:
             return page(
@@ -215,6 +220,7 @@ def _sample(
 ) -> dict[str, Any]:
     """A sampled text, as the page of its batch shows it; both answers once it is inspected."""
     shown: dict[str, Any] = {"assignment": drawn.assignment, "inspected": drawn.corrected is not None}
+    # What the annotator said stays out of the page until the reviewer has answered.
     if drawn.corrected is not None and drawn.given is not None:
         words = visit.words
         shown |= {
@@ -237,6 +243,7 @@ def _compared(
     words = visit.words
     compared = []
     for row in rows:
+        # Dozens of symptoms that nobody marked would hide the few that are in dispute.
         if any(answers.marks.get(row.name) for answers in all_answers):
             compared.append(
                 (row.title, [_mark_in_words(answers, row.name, words) for answers in all_answers])
@@ -254,6 +261,7 @@ def _evidence_of(
     text: str,
 ) -> list[dict[str, Any]]:
     """What each annotator marked, so that the adjudicator can take it over."""
+    # The form's own rows: the same colours beside the text and in the list.
     row_of = {row.name: row for row in rows}
     return [
         {
@@ -277,6 +285,7 @@ def _mark_in_words(answers: Answers, label: str, words: Texts) -> str:
 def _agreed(all_answers: Sequence[Answers]) -> Answers | None:
     """What all annotators marked: the adjudicator decides on the rest, and for conditions on everything."""
     has_status = any(answers.status for answers in all_answers)
+    # For conditions a prefilled yes would be an answer that nobody gave.
     if not has_status:
         return None
 

@@ -43,6 +43,7 @@ class Serving:
                     where=str(file),
                 )
 
+        # Behind a proxy the server listens on loopback, and TLS is the proxy's work.
         is_safe = is_loopback(self.host) or self.certificate is not None
         if not is_safe and not self.insecure:
             raise BadInput(

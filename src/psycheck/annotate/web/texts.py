@@ -53,6 +53,7 @@ def texts_in(language: str) -> Texts:
 
 def preferred_language(chosen: str, accepted: str) -> str:
     """The language chosen on a page, else the first that the browser accepts, else English."""
+    # A choice on the page outweighs what the browser asks for.
     candidates = [chosen]
     for part in accepted.split(","):
         # Of "de-CH;q=0.9" only the language counts: browsers name the one they prefer first.

@@ -37,6 +37,7 @@ def change_settings(visit: Visit) -> Response:
             visit.person,
             visit.member.project,
             text,
+            # 0 is no version: a form without one is refused as outdated.
             based_on=int(based_on) if based_on.isdecimal() else 0,
         )
     except PsycheckError as error:
@@ -60,6 +61,7 @@ def invite_one(visit: Visit) -> Response:
     """A link that lets one person join."""
     role = visit.field("role")
     token = invite(visit.db, visit.person, visit.member.project, role)
+    # Shown once: the database keeps only a digest of the token.
     link = f"{visit.request.base_url}invitation/{token}"
     sentence = visit.words("members.invited", role=visit.words(f"role.{role}"), days=INVITATION_DAYS)
     return _members_page(visit, link=link, link_sentence=sentence)

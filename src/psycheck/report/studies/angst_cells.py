@@ -52,6 +52,7 @@ def figure_over_seeds(findings: Sequence[Finding], measure: str) -> str:
     if not model_findings or not all_tested:
         return "–"
 
+    # In per cent, as the paper prints them.
     values = [100 * finding.value for finding in model_findings]
     spread = []
     interval = mean_interval(model_findings, scale=100, digits=1)

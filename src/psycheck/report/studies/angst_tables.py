@@ -91,7 +91,11 @@ def render_angst(run: Run) -> str:
 def angst_tables(run: Run) -> str:
     """All tables in Markdown, in the order of the paper."""
     answer_lines = "".join(f"- {answer.sentence}\n" for answer in run.headlines)
-    return document(intro_of("angst", answers=answer_lines), tables_of(run.findings), run.notes)
+    return document(
+        intro_of("angst", answers=answer_lines),
+        tables_of(run.findings),
+        run.notes,
+    )
 
 
 def tables_of(findings: Findings) -> list[Table]:
@@ -138,6 +142,7 @@ def _labels(findings: Findings) -> list[str]:
 
 def _has_ours(table: Table) -> bool:
     """Whether a table has a row of ours; tables without a column "whose" have only such rows."""
+    # A table without a published side is ours altogether.
     if table.head[0] != "whose":
         return bool(table.rows)
     return any(row[0] == "ours" for row in table.rows)
@@ -154,6 +159,7 @@ def _highest(figure: str, by_model: ByModel) -> Headline:
         place: fmean(finding.value for finding in model_findings)
         for place, model_findings in by_model.items()
     }
+    # The highest mean, and not the highest seed: one lucky training must not win.
     place = max(means, key=lambda place: means[place])
     model, kind, task = place
     best = by_model[place]
@@ -161,6 +167,7 @@ def _highest(figure: str, by_model: ByModel) -> Headline:
     interval = mean_interval(best, 1, 2)
     answered = ""
     share = fmean(_share_answered(finding) for finding in best)
+    # A model that answers only what is easy would look better than it is.
     if share != 1:
         answered = f", on the {percent(share)} of the texts that it answered"
     return headline(
@@ -188,6 +195,7 @@ def _compared(findings: Findings) -> dict[str, ByModel]:
     compared = {}
     for figure, model_findings in figures.items():
         by_model = grouped(model_findings, _PLACE)
+        # A seed without a figure would make the mean one of the others.
         complete = {place: fs for place, fs in by_model.items() if all(f.tested for f in fs)}
         if complete:
             compared[figure] = complete
@@ -238,6 +246,7 @@ def class_table(findings: Findings, name: str, label: str, *, scales: bool) -> T
         figures += [figure_over_seeds(absent[place], measure) for measure in _CLASS_MEASURES]
         rows.append((*our_model(place), *figures))
 
+    # In the order of the rows above: published figures stand below ours.
     columns = [(class_, measure) for class_ in (label, CONTROL) for measure in _CLASS_MEASURES]
     for model, printed in grouped(published(f"angst-table-{name}"), printed_model).items():
         cells = {(row["class"], row["measure"]): with_deviation(row) for row in printed}
@@ -273,6 +282,7 @@ def combination_table(findings: Findings) -> Table:
     rows: list[Row] = []
     for place, model_findings in grouped(combinations, by("model", "experiment", "label")).items():
         f1s = [finding for finding in model_findings if finding.measure == "f1"]
+        # The same for all seeds, unless a corpus was drawn anew for each.
         annotated = unique(count(f1.counts["annotated"]) for f1 in f1s)
         predicted = [count(f1.counts["predicted"]) for f1 in f1s]
         figures = [figure_over_seeds(model_findings, measure) for measure in _CLASS_MEASURES]
@@ -338,6 +348,7 @@ def length_table(findings: Findings, label: str) -> Table:
                 )
             )
 
+    # The paper has this table for depression only.
     paper = published("angst-table-16") if label == "depression" else ()
     for names, printed in grouped(paper, lambda row: (row["first"], row["second"])).items():
         cells = {(row["outcome"], row["gold"]): marked(row) for row in printed}

@@ -10,16 +10,14 @@ from psycheck.report.display_names import listed, words_of
 from psycheck.report.headlines import headline
 from psycheck.report.junit import junit
 from psycheck.report.page import draw
-from psycheck.report.sections import by, grouped, unique
+from psycheck.report.sections import by, grouped
 from psycheck.report.studies import published_figures as papers
+from psycheck.report.studies.deck_check_table import check_name, checks_table, pass_rates
 from psycheck.report.studies.deck_sections import correlation_table, length_table
 from psycheck.report.studies.published_figures import MARK, marked, over_seeds, p_values, published
 from psycheck.report.tables import Table, table_of
 
 HALF, DEV = "0.5", "dev"  # how a decision was made, as findings name it
-# Which texts a pass rate counts: those that an edit changed, or every text, as the paper does.
-CHANGED_TEXTS, EVERY_TEXT = "changed texts", "every text"
-EVERY_TEXT_RATE = "pass_rate_every_text"
 Row = tuple[str, ...]
 BySeed = list[Finding]  # the findings of all seeds
 
@@ -158,60 +156,11 @@ def _plot(findings: Sequence[Finding]) -> dict[str, object]:
     for (trained_on, model), by_test in _macro_f1_by_test(findings).items():
         lines = {f"on {test}": model_findings for test, model_findings in by_test.items()}
         groups[f"Macro-F1, {model} trained on {trained_on}"] = lines
-    for rate in _pass_rates(findings):
+    for rate in pass_rates(findings):
         title = f"Pass rate, {rate.where['model']} trained on {rate.where['corpus']}"
         lines = groups.setdefault(title, {})
-        lines.setdefault(_check_name(rate), []).append(rate)
+        lines.setdefault(check_name(rate), []).append(rate)
     return papers.dots(groups)
-
-
-def _pass_rates(findings: Sequence[Finding]) -> list[Finding]:
-    return [finding for finding in findings if finding.measure == "pass_rate" and "check" in finding.where]
-
-
-def _check_name(rate: Finding) -> str:
-    """A check with its symptom and polarity, or with its title."""
-    keys = ("symptom", "polarity") if "symptom" in rate.where else ("title",)
-    about = [rate.where[key] for key in keys if key in rate.where]
-    return f"{rate.where['check']} {', '.join(about)}"
-
-
-def checks_table(findings: Sequence[Finding]) -> Table:
-    """One row per check; for each model and training corpus the texts that changed, and every text."""
-    paper = published("deck-app-table-4")
-    place = by(
-        "check",
-        "model",
-        "corpus",
-    )
-    rates = _pass_rates(findings)
-    of_every_text = [finding for finding in findings if finding.measure == EVERY_TEXT_RATE]
-
-    # The paper counts texts that an edit left unchanged: its figures stand beside ours of every text.
-    theirs: dict[Row, str] = {(row["check"], row["model"], row["trained_on"]): marked(row) for row in paper}
-    columns: dict[str, dict[Row, str]] = {
-        " (published, every text)": theirs,
-        f" ({EVERY_TEXT})": {place(rate): _percent(rate) for rate in of_every_text},
-        f" ({CHANGED_TEXTS})": {place(rate): _percent(rate) for rate in rates},
-    }
-    kinds = {rate.where["check"]: rate.where["kind"] for rate in rates}
-    kinds |= {row["check"]: row["kind"] for row in paper}
-    return table_of("deck_checks", *_cells_of_checks(columns, kinds))
-
-
-def _cells_of_checks(
-    columns: Mapping[str, Mapping[Row, str]], kinds: Mapping[str, str]
-) -> tuple[list[list[str]], list[str]]:
-    """The rows of the checks, and the head of the columns of each model and corpus."""
-    checks = unique(key[0] for cells in columns.values() for key in cells)
-    rows = {check: [check, kinds[check]] for check in checks}
-    head = []
-    for whose, cells in columns.items():
-        for model, corpus in unique(key[1:] for key in cells):
-            head.append(f"{model}, {corpus}{whose}")
-            for check in checks:
-                rows[check].append(cells.get((check, model, corpus), ""))
-    return list(rows.values()), head
 
 
 def matrix_table(findings: Sequence[Finding]) -> Table:
@@ -263,6 +212,7 @@ def category_table(findings: Sequence[Finding]) -> Table:
             )
         )
 
+    # The paper's means are over corpora and checks together.
     over_corpora = [f for f in findings if f.where.get("corpus") == "all"]
     by_category = [f for f in over_corpora if f.where.get("by") == "category"]
     deviations = [f for f in by_category if f.measure == "pass_rate_sd"]
@@ -300,6 +250,7 @@ def retraining_table(findings: Sequence[Finding]) -> Table:
     augmented = _places(findings, "augmented")
     for place, before in _places(findings, "plain").items():
         trained_on, test, _ = place
+        # On its own corpus an arm has seen texts like those of the test.
         if trained_on != test and place in augmented:
             after = augmented[place]
             rows.append(
@@ -335,6 +286,7 @@ def seeds_table(findings: Sequence[Finding]) -> Table:
             )
         )
     for (trained_on, test, model), model_findings in _places(findings, "plain").items():
+        # The paper gives seeds for the own test split alone.
         if trained_on == test:
             for figure_of_model in OF_SEEDS:
                 cell = _over_seeds(model_findings, figure_of_model)
@@ -399,9 +351,3 @@ def _over_seeds(findings: Sequence[Finding], figure: Figure) -> str:
         scale=100,
         digits=1,
     )
-
-
-def _percent(rate: Finding) -> str:
-    if not rate.tested:
-        return "not tested"
-    return f"{over_seeds([rate], scale=100, digits=1)}, n {rate.n}"

@@ -1,10 +1,8 @@
 """The tables of the gender study, ours next to the published ones, and one sentence per learner."""
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
-from statistics import fmean
 
 from psycheck.core.finding import Finding, Findings
 from psycheck.core.headline import Headline
@@ -15,6 +13,15 @@ from psycheck.report.numbers import ends, percent
 from psycheck.report.page import draw
 from psycheck.report.sections import by, unique
 from psycheck.report.studies.bias_transfer import transfer_table
+from psycheck.report.studies.gender_cells import (
+    DECIMAL,
+    PERCENT,
+    SIGNED,
+    SIGNED_POINTS,
+    by_draw,
+    cell,
+    flips_in_words,
+)
 from psycheck.report.studies.published_figures import (
     contradicted,
     document,
@@ -32,31 +39,12 @@ PUBLISHED = {
     "random forest": "gender-table-2",
     "MLP": "gender-table-3",
 }
-FAVOURED_LETTER = {"favours_female": " F", "favours_male": " M"}
 SHOWN = 20  # ids of flipped pairs in a row of their table
 # Pixels of the plot: its width, where tracks begin, the height of a line, the length of a track.
 _WIDTH, _LEFT, _LINE = 720, 250, 20
 _TRACK = _WIDTH - _LEFT - 70
 _AXIS_ENDS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 Row = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NumberFormat:
-    """How a figure is written: its format after scaling, with a minus sign in place of a hyphen."""
-
-    spec: str = ".2f"
-    scale: float = 1
-
-    def __call__(self, value: float) -> str:
-        """The value as text."""
-        return f"{self.scale * value:{self.spec}}".replace("-", "−")
-
-
-DECIMAL = NumberFormat()
-SIGNED = NumberFormat("+.2f")
-PERCENT = NumberFormat(".1f", 100)
-SIGNED_POINTS = NumberFormat("+.1f", 100)
 
 
 def pages(run: Run) -> dict[str, str]:
@@ -92,17 +80,26 @@ def flips_plot(flips: Sequence[Finding]) -> dict[str, object]:
     axis_end = next((end for end in _AXIS_ENDS if highest <= end), 1.0)
     several_seeds = any(finding.where["seed"] != "0" for finding in flips)
 
+    def on_track(value: float) -> float:
+        return _LEFT + value / axis_end * _TRACK
+
+    # Room for the ticks above the first line.
     y = 20
     learners: list[tuple[int, str]] = []
     rows = []
     classifiers = unique((finding.where["model"], finding.where["encoder"]) for finding in flips)
     for finding in flips:
-        learner = _title(finding.where["model"], finding.where["encoder"], classifiers)
+        learner = _title(
+            finding.where["model"],
+            finding.where["encoder"],
+            classifiers,
+        )
+        # The name of a learner stands above its lines once.
         if not learners or learner != learners[-1][1]:
             learners.append((y + 14, learner))
             y += _LINE
         seed = f", seed {finding.where['seed']}" if several_seeds else ""
-        places = [_LEFT + value / axis_end * _TRACK for value in (*ends(finding), finding.value)]
+        places = [on_track(value) for value in (*ends(finding), finding.value)]
         flipped = f"{finding.counts['flipped']} of {finding.n}"
         rows.append(
             (
@@ -145,6 +142,7 @@ def tables_of(findings: Findings) -> list[Table]:
     transfer = transfer_table(findings)
     if transfer.rows:
         tables.append(transfer)
+
     draws = _draws(findings)
     if draws > 1:
         note = f"Ours: mean of {draws} draws of the training texts; in brackets the least and the most."
@@ -163,18 +161,19 @@ def answers(findings: Findings) -> list[Headline]:
         augmented = of_classifier.where(experiment=AUGMENTED)
         before = original.where(measure="flip_rate")
         after = augmented.where(measure="flip_rate")
+        # A learner without one of the two experiments has nothing to compare.
         if before and after:
-            ratio_before = _cell(original.where(measure="fnr_ratio"))
-            ratio_after = _cell(augmented.where(measure="fnr_ratio"))
+            ratio_before = cell(original.where(measure="fnr_ratio"))
+            ratio_after = cell(augmented.where(measure="fnr_ratio"))
             headlines.append(
                 headline(
                     "study.gender",
                     [*before, *after],
                     learner=_title(learner, encoder, classifiers),
                     ratios=f"{ratio_before} and {ratio_after}",
-                    cost=_cell(augmented.where(measure="macro_f1_change"), SIGNED_POINTS),
-                    before=_flips(before),
-                    after=_flips(after, again=True),
+                    cost=cell(augmented.where(measure="macro_f1_change"), SIGNED_POINTS),
+                    before=flips_in_words(before),
+                    after=flips_in_words(after, again=True),
                 )
             )
     return headlines
@@ -186,6 +185,7 @@ def main_table(findings: Findings, learner: str) -> Table:
     for experiment in EXPERIMENTS:
         head += [f"{experiment} FNRR", f"{experiment} F1"]
 
+    # Learners of ours are in the same tables, without published rows.
     paper = published(PUBLISHED[learner]) if learner in PUBLISHED else ()
     rows = _published_rows(paper)
     of_learner = findings.where(model=learner)
@@ -193,8 +193,9 @@ def main_table(findings: Findings, learner: str) -> Table:
         figures = []
         of_classifier = of_learner.where(encoder=vectors)
         for experiment in EXPERIMENTS:
-            figures.append(_cell(of_classifier.where(measure="fnr_ratio", experiment=experiment)))
-            figures.append(_cell(of_classifier.where(measure="macro_f1", experiment=experiment)))
+            of_experiment = of_classifier.where(experiment=experiment)
+            figures.append(cell(of_experiment.where(measure="fnr_ratio")))
+            figures.append(cell(of_experiment.where(measure="macro_f1")))
         rows.append(
             (
                 "ours",
@@ -241,17 +242,17 @@ def pairs_table(findings: Findings) -> Table:
                 learner,
                 flips[0].where["encoder"],
                 experiment,
-                _by_draw(finding.n for finding in flips),
-                _by_draw(finding.counts["flipped"] for finding in flips),
-                _cell(flips, PERCENT),
-                _by_draw(finding.counts["only_female_positive"] for finding in flips),
-                _by_draw(finding.counts["only_male_positive"] for finding in flips),
+                by_draw(finding.n for finding in flips),
+                by_draw(finding.counts["flipped"] for finding in flips),
+                cell(flips, PERCENT),
+                by_draw(finding.counts["only_female_positive"] for finding in flips),
+                by_draw(finding.counts["only_male_positive"] for finding in flips),
                 p_values(experiment_findings.where(measure="mcnemar_p")),
                 p_values(experiment_findings.where(measure="mcnemar_p_holm")),
-                _cell(experiment_findings.where(measure="fnr", group="female")),
-                _cell(experiment_findings.where(measure="fnr", group="male")),
-                _cell(experiment_findings.where(measure="equal_opportunity_difference"), SIGNED),
-                _cell(experiment_findings.where(measure="demographic_parity_difference"), SIGNED),
+                cell(experiment_findings.where(measure="fnr", group="female")),
+                cell(experiment_findings.where(measure="fnr", group="male")),
+                cell(experiment_findings.where(measure="equal_opportunity_difference"), SIGNED),
+                cell(experiment_findings.where(measure="demographic_parity_difference"), SIGNED),
             )
         )
 
@@ -283,9 +284,9 @@ def change_table(findings: Findings) -> Table:
                 learner,
                 changes[0].where["encoder"],
                 experiment,
-                _cell(changes, SIGNED_POINTS),
+                cell(changes, SIGNED_POINTS),
                 p_values(experiment_findings.where(measure="flip_rate_change_p_holm")),
-                _cell(experiment_findings.where(measure="macro_f1_change"), SIGNED_POINTS),
+                cell(experiment_findings.where(measure="macro_f1_change"), SIGNED_POINTS),
             )
         )
     return table_of("gender_changes", rows)
@@ -301,6 +302,7 @@ def flipped_table(findings: Findings) -> Table:
     )
     rows = []
     for finding in findings.where(measure="flip_rate"):
+        # An experiment without flips needs no row.
         if finding.examples:
             ids = ", ".join(finding.examples[:SHOWN])
             more = len(finding.examples) - SHOWN
@@ -326,6 +328,7 @@ def _classifiers(findings: Findings) -> list[tuple[str, str]]:
 
 def _title(learner: str, encoder: str, classifiers: Sequence[tuple[str, str]]) -> str:
     """The learner, and its vectors where there are several."""
+    # With one set of vectors its name would be on every line.
     of_learner = [vectors for name, vectors in classifiers if name == learner]
     return f"{learner} on {encoder}" if len(of_learner) > 1 else learner
 
@@ -345,57 +348,3 @@ def _direct_bias(findings: Findings, vectors: str) -> str:
             low, high = map(DECIMAL, finding.interval)
             return f"{DECIMAL(finding.value)} {finding.where['direction']} ({low} to {high})"
     return ""
-
-
-def _cell(findings: Sequence[Finding], write: NumberFormat = DECIMAL) -> str:
-    """One draw with its interval and direction, or the mean over draws with the least and the most."""
-    tested = [finding for finding in findings if finding.tested]
-    if not tested:
-        return "–"
-    if len(findings) == 1:
-        return _cell_of_draw(tested[0], write)
-
-    values = [finding.value for finding in tested]
-    letters = [letter for finding in tested for letter in _favoured_letters(finding)]
-    towards = [f"{letters.count(letter)}{letter}" for letter in FAVOURED_LETTER.values() if letter in letters]
-    inside = f"{write(min(values))} to {write(max(values))}"
-    if towards:
-        inside += f"; {', '.join(towards)}"
-    return f"{write(fmean(values))} ({inside})"
-
-
-def _cell_of_draw(finding: Finding, write: NumberFormat) -> str:
-    cell = write(finding.value)
-    letters = _favoured_letters(finding)
-    if letters:
-        cell += letters[0]
-    if finding.interval and not math.isnan(finding.interval[0]):
-        low, high = finding.interval
-        cell += f" ({write(low)} to {write(high)})"
-    return cell
-
-
-def _favoured_letters(finding: Finding) -> list[str]:
-    """The letter of the favoured gender; empty text where neither is."""
-    flags = [flag for flag in finding.flags if flag.startswith("favours_")]
-    return [FAVOURED_LETTER.get(flag, "") for flag in flags]
-
-
-def _flips(flips: Sequence[Finding], *, again: bool = False) -> str:
-    """How many decisions flip; several draws share test texts, so they are never added up."""
-    shares = [finding.value for finding in flips]
-    mean = PERCENT(fmean(shares))
-    if len(flips) == 1:
-        low, high = map(PERCENT, flips[0].interval or (shares[0], shares[0]))
-        return f"{flips[0].counts['flipped']} of {flips[0].n} decisions, {mean} % ({low} to {high}),"
-
-    low, high = PERCENT(min(shares)), PERCENT(max(shares))
-    if again:
-        return f"{mean} % ({low} to {high})"
-    return f"{mean} % of the decisions ({low} to {high} over {len(shares)} draws)"
-
-
-def _by_draw(numbers: Iterable[int]) -> str:
-    """A number draw by draw, or once if it is the same in all."""
-    values = list(numbers)
-    return ", ".join(map(str, values)) if len(set(values)) > 1 else str(values[0])

@@ -3,26 +3,22 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
 
 from psycheck.core.finding import Finding, spreadsheet_safe
 from psycheck.core.headline import Headline
 from psycheck.core.run import Page, Run
 from psycheck.report import audit_page
-from psycheck.report.display_names import listed, swapped_words
-from psycheck.report.headlines import headline, sentence
+from psycheck.report.display_names import swapped_words
+from psycheck.report.headlines import sentence
 from psycheck.report.junit import junit
-from psycheck.report.numbers import known_interval, plain
 from psycheck.report.page import draw
 from psycheck.report.sections import by, grouped, unique
+from psycheck.report.studies.improve_claims import RANKING, improvement_headlines, tested_changes
 from psycheck.report.studies.published_figures import interval_of, over_seeds, p_values
 from psycheck.report.tables import Table, table_of
 
-TRAINED_ON, AUGMENTED, CONTROL, GROUNDED = "trained_on", "augmented", "control", "grounded"
-UNCHANGED = "plain"  # the arm of the model as it was
-DEV = "dev"
-RANKING = "ranking"  # the decision of figures that need no threshold
+TRAINED_ON = "trained_on"
 PLACES = {"in_distribution": "on its own corpus", "out_of_distribution": "on the others"}
 DECISIONS = {
     "0.5": "macro-F1 at 0.5",
@@ -99,7 +95,13 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
     pairs = fair_rows(findings)
     if pairs:
         flips = next((finding for finding in findings if finding.measure == "flip_rate"), None)
-        tables.append(table_of("improve_pairs", pairs, swapped=swapped_words(flips)))
+        tables.append(
+            table_of(
+                "improve_pairs",
+                pairs,
+                swapped=swapped_words(flips),
+            )
+        )
 
     changes = [finding for finding in findings if finding.measure == "pass_rate_change"]
     for suite in unique(change.where["suite"] for change in changes):
@@ -117,116 +119,9 @@ def tables_of(findings: Sequence[Finding]) -> list[Table]:
     return tables
 
 
-def improvement_headlines(findings: Sequence[Finding], command: str = "") -> list[Headline]:
-    """What a threshold gives the unchanged model, and what the arm that learned adds on the other corpora.
-
-    Both at their dev thresholds, so that a shifted threshold is not taken for learning. An arm that decides
-    from symptoms is meant to rank better, so it is judged by AUC. `command` sets the threshold.
-    """
-    changes = _tested_changes(findings)
-    arm = _arm_to_judge(changes)
-    decision = RANKING if arm == GROUNDED else DEV
-    # The other corpora tell more than the one that the arm learned from.
-    for place in ("out_of_distribution", "in_distribution"):
-        changes_there = [change for change in changes if place in change.flags]
-        by_arm = grouped(changes_there, by("arm", "decision"))
-        if (arm, decision) in by_arm:
-            return _changes_of_arm(arm, decision, by_arm, command)
-    return [headline("improve.nothing")]
-
-
-def _tested_changes(findings: Sequence[Finding]) -> list[Finding]:
-    measures = ("macro_f1_change", "auc_change")
-    return [finding for finding in findings if finding.measure in measures and finding.tested]
-
-
-def _arm_to_judge(changes: Sequence[Finding]) -> str:
-    """The arm that learned something, or else the first that was trained; empty if there is none."""
-    arms = [arm for arm in unique(change.where["arm"] for change in changes) if arm != UNCHANGED]
-    for arm in (AUGMENTED, GROUNDED):
-        if arm in arms:
-            return arm
-    return arms[0] if arms else ""
-
-
-def _changes_of_arm(
-    arm: str,
-    decision: str,
-    by_arm: Mapping[tuple[str, ...], Sequence[Finding]],
-    command: str,
-) -> list[Headline]:
-    """What a threshold changes, what an arm changes beyond it, and what else could explain a gain."""
-    changes = by_arm[arm, decision]
-    rises = any(_rises(change) for change in changes)
-    falls = any(_falls(change) for change in changes)
-    rule = {
-        (True, True): "improve.mixed",
-        (True, False): "improve.rises",
-        (False, True): "improve.falls",
-        (False, False): "improve.not_shown",
-    }[rises, falls]
-
-    threshold_helps = _threshold_headlines(by_arm, command)
-    is_ranking = decision == RANKING
-    of_arm = headline(
-        rule,
-        changes,
-        arm=arm,
-        figure="AUC" if is_ranking else "macro-F1",
-        bar="" if is_ranking else ", with both models at their dev thresholds",
-        changes=_listed_changes(changes),
-    )
-    if rises:
-        return [*threshold_helps, of_arm, *_other_explanations(arm, by_arm)]
-    if not threshold_helps:
-        return [of_arm]
-    suffices = headline("improve.threshold_suffices", changes)
-    return [*threshold_helps, of_arm, replace(suffices, remedy=command or suffices.remedy)]
-
-
-def _other_explanations(arm: str, by_arm: Mapping[tuple[str, ...], Sequence[Finding]]) -> list[Headline]:
-    """What else than learning from symptoms could explain a gain."""
-    headlines = []
-    control = by_arm.get((CONTROL, DEV), ())
-    if any(_rises(change) for change in control):
-        headlines.append(headline("improve.control_too", control))
-
-    ranking = by_arm.get((arm, RANKING), ())
-    if not any(_rises(change) for change in ranking):
-        headlines.append(headline("improve.threshold", ranking))
-    return headlines
-
-
-def _threshold_headlines(by_arm: Mapping[tuple[str, ...], Sequence[Finding]], command: str) -> list[Headline]:
-    """The gain of the unchanged model from a threshold alone, where it is shown."""
-    changes = by_arm.get((UNCHANGED, DEV), ())
-    rises = any(_rises(change) for change in changes)
-    falls = any(_falls(change) for change in changes)
-    if not rises or falls:
-        return []
-    first = headline("improve.threshold_first", changes, changes=_listed_changes(changes))
-    return [replace(first, remedy=command or first.remedy)]
-
-
-def _listed_changes(changes: Sequence[Finding]) -> str:
-    return listed([f"by {plain(change)} on {change.where['corpus']}" for change in changes])
-
-
-def _rises(change: Finding) -> bool:
-    """Whether the whole interval of a change is above 0."""
-    interval = known_interval(change)
-    return bool(interval) and interval[0] > 0
-
-
-def _falls(change: Finding) -> bool:
-    """Whether the whole interval of a change is below 0."""
-    interval = known_interval(change)
-    return bool(interval) and interval[1] < 0
-
-
 def summary_lines(findings: Sequence[Finding]) -> list[str]:
     """One line per arm: what it costs on the corpus it learned from, what it brings on the others."""
-    changes = _tested_changes(findings)
+    changes = tested_changes(findings)
     lines = []
     for arm in unique(change.where["arm"] for change in changes):
         for flag, place in PLACES.items():
@@ -303,8 +198,11 @@ def _result_cells(decision: str, by_measure: ByMeasure) -> Row:
 
 def fair_rows(findings: Sequence[Finding]) -> list[Row]:
     """Flips, false negative rates and F1 of each test, arm and decision; several seeds are averaged."""
-    pairs = [f for f in findings if "arm" in f.where and f.where.get("unit") == "pairs"]
-    places = unique(_FAIR_PLACE(finding) for finding in pairs if finding.measure == "fnr_ratio")
+    of_arms = [finding for finding in findings if "arm" in finding.where]
+    pairs = [finding for finding in of_arms if finding.where.get("unit") == "pairs"]
+    ratios = [finding for finding in pairs if finding.measure == "fnr_ratio"]
+    places = unique(_FAIR_PLACE(ratio) for ratio in ratios)
+    # No swapped texts: the table would be a row of dashes.
     if not places:
         return []
 
@@ -312,8 +210,8 @@ def fair_rows(findings: Sequence[Finding]) -> list[Row]:
     rows: list[Row] = []
     for place in _arms_together(places):
         corpus, label, decision, arm = place
-        of_pairs = grouped((f for f in pairs if _FAIR_PLACE(f) == place), lambda f: f.measure)
-        of_texts = grouped((f for f in findings if _FAIR_PLACE(f) == place), lambda f: f.measure)
+        of_pairs = _by_measure_at(place, pairs)
+        of_texts = _by_measure_at(place, findings)
         name = corpus if len(labels) == 1 else f"{corpus}, {label}"
         rows.append(
             (
@@ -324,6 +222,11 @@ def fair_rows(findings: Sequence[Finding]) -> list[Row]:
             )
         )
     return rows
+
+
+def _by_measure_at(place: Row, findings: Sequence[Finding]) -> ByMeasure:
+    there = [finding for finding in findings if _FAIR_PLACE(finding) == place]
+    return grouped(there, lambda finding: finding.measure)
 
 
 def _arms_together(places: Sequence[Row]) -> list[Row]:
@@ -363,19 +266,24 @@ def _of_each_seed(flips: Sequence[Finding]) -> str:
     """Flipped pairs seed by seed, since each seed judges the same pairs: "3, 5 of 40"."""
     if not flips:
         return "–"
+    # Seeds may lack answers of their own: then each has its number of pairs.
     if len({finding.n for finding in flips}) > 1:
-        return ", ".join(f"{finding.counts['failed']} of {finding.n}" for finding in flips)
-    failed = ", ".join(str(finding.counts["failed"]) for finding in flips)
-    return f"{failed} of {flips[0].n}"
+        shares = [f"{finding.counts['failed']} of {finding.n}" for finding in flips]
+        return ", ".join(shares)
+    failed = [str(finding.counts["failed"]) for finding in flips]
+    return f"{', '.join(failed)} of {flips[0].n}"
 
 
 def change_rows(findings: Sequence[Finding], suite: str, column: str) -> list[Row]:
     """Pass rates before and after."""
     rows: list[Row] = []
     for finding in findings:
-        where = finding.where
-        if finding.measure != "pass_rate_change" or (where["suite"], where["by"]) != (suite, column):
+        if finding.measure != "pass_rate_change":
             continue
+        where = finding.where
+        if (where["suite"], where["by"]) != (suite, column):
+            continue
+
         name = where.get("symptom", "")
         if column == "check":
             name = f"{where['check']} {name}".rstrip()

@@ -57,6 +57,7 @@ def document(intro: Sequence[str], tables: Iterable[Table], notes: Sequence[str]
 
 def dots(groups: Mapping[str, Mapping[str, Sequence[Finding]]]) -> dict[str, object]:
     """Groups of figures as dots with their intervals, a line each; of several seeds the means."""
+    # Room for the ticks above the first line.
     y = 20
     titles = []
     rows = []
@@ -82,10 +83,11 @@ def dots(groups: Mapping[str, Mapping[str, Sequence[Finding]]]) -> dict[str, obj
             )
             y += _LINE
 
+    ticks = [(_LEFT + _TRACK * share, f"{share:g}") for share in (0.0, 0.5, 1.0)]
     return {
         "titles": titles,
         "rows": rows,
-        "ticks": [(_LEFT + _TRACK * share, f"{share:g}") for share in (0.0, 0.5, 1.0)],
+        "ticks": ticks,
         "width": _WIDTH,
         "height": y + 6,
         "end": _WIDTH - 40,
@@ -116,7 +118,11 @@ def over_seeds(findings: Sequence[Finding], *, scale: float = 1, digits: int = 3
     if len(values) > 1:
         return f"{fmean(values):.{digits}f} (sd {stdev(values):.{digits}f})"
 
-    interval = interval_of(tested[0], scale=scale, digits=digits - 1)
+    interval = interval_of(
+        tested[0],
+        scale=scale,
+        digits=digits - 1,
+    )
     value = f"{values[0]:.{digits}f}"
     return f"{value} ({interval})" if interval else value
 

@@ -6,6 +6,7 @@ know who is meant. docs/reference/cleaning.md says what they miss.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from typing import Final, Literal, NamedTuple, get_args
 
 from psycheck.text.redact.lists import BLOT, PATTERNS, Found, Kind, filled_in, words_of
@@ -80,7 +81,12 @@ def _search(
     any_case: bool = False,
 ) -> Search:
     """The search that an entry of patterns.toml describes."""
-    compiled = re.compile(filled_in(pattern), re.I if any_case else 0)
+
+    @cache
+    def form() -> re.Pattern[str]:
+        # Only now: many who import this room never search.
+        return re.compile(filled_in(pattern), re.I if any_case else 0)
+
     signs: list[str] = []
     for need in needs:
         signs += words_of(*need.strip("{}").split(".")) if need.startswith("{") else (need,)
@@ -93,7 +99,7 @@ def _search(
             possible = any(sign in low for sign in signs)
         else:
             possible = True
-        for found in compiled.finditer(text) if possible else ():
+        for found in form().finditer(text) if possible else ():
             yield Found(*found.span(found.lastindex or 0 if group == "last" else group), kind)
 
     return search

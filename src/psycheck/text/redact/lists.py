@@ -5,10 +5,10 @@ They are written from general knowledge or taken from public lists; none comes f
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
-from psycheck.text.word_lists import FOLDER, read_toml
+from psycheck.text.word_lists import FOLDER, CompiledOnUse, read_toml
 
 BLOT: Final = "\ue000"  # stands for what was found before: "[NAME] and Ravi"
 PATTERNS: Final = read_toml("redact/patterns.toml")
@@ -155,12 +155,9 @@ def _bounded_space(space: re.Match[str]) -> str:
 def compiled(
     patterns: Mapping[str, str],
     parts: Mapping[str, str] = _PARTS,
-) -> dict[str, re.Pattern[str]]:
-    """The patterns of a table, ready to search with."""
-    forms = {}
-    for name, pattern in patterns.items():
-        forms[name] = re.compile(filled_in(pattern, parts))
-    return forms
+) -> CompiledOnUse:
+    """The patterns of a table, to search with."""
+    return CompiledOnUse({name: partial(filled_in, pattern, parts) for name, pattern in patterns.items()})
 
 
 Kind = Literal["EMAIL", "PHONE", "LINK", "USER", "NAME", "PLACE", "AGE", "DATE", "NUMBER"]

@@ -40,12 +40,6 @@ from psycheck.text.redact.name_context import (
 )
 
 _SURE_LOWER: Final = frozenset(name.lower() for name in SURE if len(name) > 2)
-# In lower case and without a hint around it, a name must be long and not also a word.
-_CLEAR_LOWER: Final = frozenset(
-    name
-    for name in _SURE_LOWER - NAMES["no_name_lower"]
-    if len(name) > 3 and "-" not in name and not everyday(name)
-)
 _PARTICLES: Final = NAMES["particles"]
 _ANY_NAME_AFTER: Final = ("role", "vocative", "vocative_end")
 _ANNOUNCING: Final = PERSON_BEFORE | NAMES["announcing"] | NAMES["roles"]
@@ -148,11 +142,18 @@ def _rare(word: str) -> bool:
     return may_be_name(word.title()) and word.title() not in BOTH
 
 
+def _is_clear(word: str) -> bool:
+    """Whether a word in lower case is a name without a hint around it: long, and not also a word."""
+    if word not in _SURE_LOWER or word in NAMES["no_name_lower"]:
+        return False
+    return len(word) > 3 and "-" not in word and not everyday(word)
+
+
 def _lower_case(text: str) -> Iterator[Found]:
     """First names that are hardly ever another word, written small."""
     for match in NAME_FORMS["lower_word"].finditer(text):
         word = match[0]
-        is_name = word in _CLEAR_LOWER
+        is_name = _is_clear(word)
         if not is_name and word in _SURE_LOWER:
             # What shows it: a deed, or the same word with a capital elsewhere in the text.
             is_name = acts(text, match.end()) or word.title() in words_like(FORMS["capital"], text)
@@ -290,7 +291,7 @@ def _hashtags(text: str) -> Iterator[Found]:
 
 def _holds_name(tag: str) -> bool:
     """True if a part of a hashtag is a name, or unknown after a head: "RIPKevin", "JusticeForLoek"."""
-    if tag in _CLEAR_LOWER:
+    if _is_clear(tag):
         return True
     parts = NAME_FORMS["tag_parts"].findall(tag)
     if any(part in SURE or part in SURNAMES for part in parts):

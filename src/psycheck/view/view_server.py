@@ -79,11 +79,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _page(self) -> str | None:
         parts = urlsplit(self.path)
-        token, _, rest = parts.path.removeprefix("/").partition("/")
+        token, _, below = parts.path.removeprefix("/").partition("/")
+        # In constant time: how long a wrong token takes tells nothing about it.
         knows_token = secrets.compare_digest(token.encode(), self.server.token.encode())
         if not knows_token or not self._is_asked_by_own_name():
             return None
-        path = [unquote(part) for part in rest.split("/") if part]
+        # Split before decoding: "%2F" in a name must not become a part of the path.
+        path = [unquote(part) for part in below.split("/") if part]
         query = dict(parse_qsl(parts.query))
         try:
             return page_of(self.server.places, path, query)
