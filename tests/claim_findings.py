@@ -42,12 +42,16 @@ def performance(
     """Shares decided and annotated 1 of one model and corpus, AUC and balanced accuracy."""
     where = {"audit": "performance", **PLACE, **place}
     counts = {"tp": annotated_1, "fn": 0, "units": n}
-    findings = [Finding("decided_1_share", decided_1 / n, n, (0.4, 0.6), where, counts, flags=flags)]
+    findings = [
+        Finding(
+            "decided_1_share", decided_1 / n, n, interval=(0.4, 0.6), where=where, counts=counts, flags=flags
+        )
+    ]
     areas = {"auc_among_claims": auc, "hard_auc_among_claims": balanced}
     for measure, interval in areas.items():
         if ranked or measure != "auc_among_claims":
             value = 0.5 if interval is None else sum(interval) / 2
-            findings.append(Finding(measure, value, n, interval, where, counts))
+            findings.append(Finding(measure, value, n, interval=interval, where=where, counts=counts))
     return findings
 
 
@@ -65,13 +69,13 @@ def check(
     """The pass rate of a check with an interval of ten points to each side, unless another one is named."""
     place = {"audit": "behaviour", **PLACE, "check": name, "kind": kind, "topic": "pronouns", **where}
     if not n:
-        return Finding("pass_rate", math.nan, 0, None, place, {"generated": 9, "unchanged": 9})
+        return Finding("pass_rate", math.nan, 0, where=place, counts={"generated": 9, "unchanged": 9})
     counts = {"generated": n, "passed": passed, "failed": n - passed}
     if unedited is not None:
         counts["passed_unedited"] = unedited
     rate = passed / n
     ends = interval or (max(rate - 0.1, 0.0), min(rate + 0.1, 1.0))
-    return Finding("pass_rate", rate, n, ends, place, counts, flags=flags)
+    return Finding("pass_rate", rate, n, interval=ends, where=place, counts=counts, flags=flags)
 
 
 def reaction(
@@ -80,7 +84,7 @@ def reaction(
     """How the score moves after a sentence, beyond a neutral one; by default as it should."""
     place = {"audit": "behaviour", **PLACE, "check": name, "kind": "DIR", "symptom": "sleep", **where}
     value = 0.4 if interval is None else sum(interval) / 2
-    return Finding("reaction", value, 100, interval, {**place, "expected": expected})
+    return Finding("reaction", value, 100, interval=interval, where={**place, "expected": expected})
 
 
 def flips(
@@ -107,9 +111,9 @@ def flips(
     placebo_share = placebo / placebo_n if placebo_n else math.nan
     excess_value = math.nan if excess is None else sum(excess) / 2
     return [
-        Finding("flip_rate", share, n, (0.0, 0.04), place, counts),
-        Finding("placebo_flip_rate", placebo_share, placebo_n, None, place, {"units": placebo_n}),
-        Finding("flip_excess_among_tests", excess_value, placebo_n, excess, place),
+        Finding("flip_rate", share, n, interval=(0.0, 0.04), where=place, counts=counts),
+        Finding("placebo_flip_rate", placebo_share, placebo_n, where=place, counts={"units": placebo_n}),
+        Finding("flip_excess_among_tests", excess_value, placebo_n, interval=excess, where=place),
     ]
 
 
@@ -120,8 +124,8 @@ def score_difference(
     place = {**PAIRS, "group": "female", "versus": "male", **where}
     flags = ("significant",) if significant else ()
     return [
-        Finding("score_difference", 0.1, 100, interval, place),
-        Finding("score_difference_p_holm", 0.01 if significant else 0.6, 100, None, place, flags=flags),
+        Finding("score_difference", 0.1, 100, interval=interval, where=place),
+        Finding("score_difference_p_holm", 0.01 if significant else 0.6, 100, where=place, flags=flags),
     ]
 
 
@@ -143,12 +147,12 @@ def gap(
     counts = {"texts": texts[0], "texts_versus": texts[1]}
     n = sum(texts)
     sides = [
-        Finding(behind, 0.4, texts[0], (0.31, 0.5), {**GROUPS, **where, "group": side})
+        Finding(behind, 0.4, texts[0], interval=(0.31, 0.5), where={**GROUPS, **where, "group": side})
         for side in (group, versus)
     ]
     return [
         *sides,
-        Finding(measure, value, n, interval, place, counts),
-        Finding(f"{measure}_p_holm", p, n, None, place, flags=flags),
-        Finding(f"{measure}_among_tests", value, n, interval, place, counts),
+        Finding(measure, value, n, interval=interval, where=place, counts=counts),
+        Finding(f"{measure}_p_holm", p, n, where=place, flags=flags),
+        Finding(f"{measure}_among_tests", value, n, interval=interval, where=place, counts=counts),
     ]

@@ -13,6 +13,7 @@ import torch
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import LinearSVC
 
 import psycheck
 from planted import NEGATIVE, POSITIVE, oracle
@@ -105,7 +106,9 @@ def names(
         "df_a": df.iloc[:20],
         "df_b": df.iloc[20:],
         "words": excel,
+        "svm": make_pipeline(TfidfVectorizer(), LinearSVC()).fit(TEXTS, LABELS),
         "polars_df": pl.DataFrame(posts()),
+        "arrow_table": pl.DataFrame(posts()).to_arrow(),
         "rows": df.to_dict("records"),
         "columns": posts(),
         "ds": state_posts(),
@@ -128,7 +131,11 @@ LINES = [
     "psycheck.audit(pipe, df, split_column='part', **fast)",
     "psycheck.audit(pipe.predict_proba, df, **fast)",
     "psycheck.audit(named_pipe, words, label='state', positive='depressed', **fast)",
+    "psycheck.audit(named_pipe.predict, words, label='state', positive='depressed', **fast)",
+    "psycheck.audit(svm.predict, df, **fast)",
     "psycheck.audit(f, df, **fast)",
+    "psycheck.audit(f, arrow_table, **fast)",
+    "psycheck.audit(f, (row for row in rows), **fast)",
     "psycheck.audit(g, polars_df, **fast)",
     "psycheck.audit(g, polars_df.lazy(), **fast)",
     "psycheck.audit(asked, df, **fast)",
@@ -154,6 +161,8 @@ LINES = [
     # Results.
     "run = psycheck.audit(f, df, **fast); run.verdict.strip()",
     "psycheck.audit(f, df, **fast).failures(check='T23')",
+    "psycheck.audit(f, df, **fast).failures('T23')",
+    "assert psycheck.audit(f, df, **fast).passes('f1>=0.8', 'accuracy>=0.8')",
     "psycheck.audit(f, df, **fast).failures(texts=True).columns.index('text')",
     "psycheck.audit(f, df, **fast).scores",
     "psycheck.audit(f, df, **fast).to_latex()",

@@ -21,10 +21,13 @@ from llm_servers import YES, Asked, Exchange, completion, serving
 from psycheck.annotate.database import database_url, open_database
 from psycheck.annotate.export import judgements, merged
 from psycheck.commands.audit import audit
+from psycheck.commands.improve import improve
 from psycheck.commands.main import app
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus, History
 from psycheck.core.model import Capabilities
+from psycheck.training.recipe import Recipe
+from suites_of_ours import seen_and_unseen
 
 ROOT = str(Path(psycheck.__file__).parent)
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"
@@ -157,3 +160,24 @@ def test_one_annotation(tmp_path: Path) -> None:
         merged(db, ours.owner, ours.project, "any")
     db.close()
     refuse_another_order("annotation", trace)
+
+
+def test_one_improvement(tmp_path: Path) -> None:
+    moods = ["empty", "hopeless", "music", "dinner"]
+    texts = [f"i feel {moods[k % 4]} on day {k}" for k in range(48)]
+    own = Corpus.of(
+        "own",
+        texts,
+        labels={"low": [float(k % 4 < 2) for k in range(48)]},
+        split=[("train", "train", "dev", "test")[k // 4 % 4] for k in range(48)],
+    )
+    with tracing() as trace:
+        improve(
+            Recipe(start="tfidf+lr", labels=("low",)),
+            own,
+            out=tmp_path / "out",
+            texts=4,
+            which="all",
+            **seen_and_unseen(tmp_path),
+        )
+    refuse_another_order("improvement", trace)

@@ -5,6 +5,7 @@ works where its extras are there, and otherwise ends with one line that names th
 them. torch is always the CPU build of the constraints.
 """
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ BAD_USAGE = 2  # an exit code
 OUTPUT_SHOWN = 400
 DUMP = (
     '{"id": "%s", "author": "%s", "subreddit": "depression", "created_utc": 1546300800, '
-    '"body": "I was diagnosed with depression in spring, words for post %s"}\n'
+    '"body": "%s, words for post %s"}\n'
 )
 
 
@@ -34,19 +35,28 @@ class Command:
     needs: tuple[str, ...]
     output: str = ""
     exit_code: int = 0
+    does_less: bool = False  # without its extras it works, and says what it leaves out
 
 
 COMMANDS = (
     Command("train demo:tweets --label depression --start tfidf+lr --out plain", needs=()),
     Command("audit plain demo:tweets --label depression --variants one --out run", needs=(), output="report"),
     Command(
-        "compare demo:tweets demo:forum --part vectors --sample 20 --out far", needs=("train", "weights")
+        "compare demo:tweets demo:forum --part vectors --encoder minilm --sample 20 --out far",
+        needs=("train", "weights"),
     ),
     Command("clean demo:tweets --preset deck-tweets", needs=("clean",)),
     Command("curate dump.jsonl --min-words 3 --min-posts 1 --rank empath --out curated", needs=("curate",)),
-    Command("compare demo:tweets demo:forum --encoder tfidf --part map --out map", needs=("compare",)),
     Command(
-        "audit llm:x?base_url=http://127.0.0.1:9/v1&prompt=depression demo:tweets --dry-run", needs=("llm",)
+        "compare demo:tweets demo:forum --encoder tfidf --part map --out map",
+        needs=("compare",),
+        does_less=True,
+    ),
+    Command(
+        "llm try depression --text hello --model llm:x?base_url=http://127.0.0.1:9/v1",
+        needs=("llm",),
+        exit_code=2,
+        output="no connection",
     ),
     Command(
         "llm try depression --text hello --model llm:x?api=anthropic&base_url=http://127.0.0.1:9",
@@ -62,7 +72,10 @@ COMMANDS = (
     ),
     # A file that is no model: with the extra, that is what is wrong.
     Command("audit onnx:dump.jsonl demo:tweets", needs=("onnx",), exit_code=2, output="ONNX Runtime"),
-    Command("annotate new annotations", needs=("annotate",), output="task"),
+    Command("annotate new annotations --project project.toml", needs=("annotate",), output="invitation"),
+    Command("score plain demo:tweets --engine ray --out ray.csv", needs=("scale",)),
+    # There is no such model: with the extra, that is what is wrong.
+    Command("audit hf:none demo:tweets --fast", needs=("train",), exit_code=2),
     # Nothing is served: with the extra, the file of weights is what is missing.
     Command("llm serve --weights none.gguf", needs=("local-llm",), exit_code=2),
 )
@@ -124,7 +137,12 @@ def fault_of(command: Command, program: Path, installed: Collection[str]) -> str
         env=environment,
     )
     missing = [extra for extra in command.needs if extra not in installed]
-    as_expected = names_installation(done, missing) if missing else works(done, command)
+    if not missing:
+        as_expected = works(done, command)
+    elif command.does_less:
+        as_expected = done.returncode == 0 and all(f"the extra '{extra}'" in done.stderr for extra in missing)
+    else:
+        as_expected = names_installation(done, missing)
     output = done.stdout + done.stderr
     return "" if as_expected else f"exit {done.returncode}: {output.strip()[-OUTPUT_SHOWN:]}"
 
@@ -149,6 +167,7 @@ def try_extras(name: str, wheel: Path, place: Path) -> int:
     program = install(wheel, [] if name == "none" else [name], place)
     seconds = time.monotonic() - begin
     _write_dump(place / "dump.jsonl")
+    shutil.copy(ROOT / "src" / "psycheck" / "annotate" / "example.toml", place / "project.toml")
 
     installed = set(extras_for_users()) if name == "all" else {name}
     faults = {command.words: fault_of(command, program, installed) for command in COMMANDS}
@@ -163,8 +182,12 @@ def try_extras(name: str, wheel: Path, place: Path) -> int:
 
 
 def _write_dump(path: Path) -> None:
-    """Three people who report a diagnosis, three posts each."""
-    lines = [DUMP % (f"a{number}", f"p{number % 3}", number) for number in range(9)]
+    """Three people who report a diagnosis in the first of their three posts."""
+    lines = []
+    for number in range(9):
+        # The posts that report it are not part of the corpus.
+        content = "I was diagnosed with depression in spring" if number < 3 else "I slept badly again"
+        lines.append(DUMP % (f"a{number}", f"p{number % 3}", content, number))
     path.write_text("".join(lines))
 
 

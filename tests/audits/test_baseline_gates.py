@@ -40,7 +40,7 @@ def cases(failed: int) -> pl.DataFrame:
 
 
 def accuracy(wrong: int) -> Finding:
-    return Finding("accuracy", 1 - wrong / N, N, None, WHERE)
+    return Finding("accuracy", 1 - wrong / N, N, where=WHERE)
 
 
 def loss(before: int, now: int, *, tolerance: float = 0.01, authors: int = N) -> Loss:
@@ -75,8 +75,8 @@ def test_a_loss_of_a_few_authors_is_not_shown() -> None:
 
 def test_cases_of_a_check_are_paired_by_the_id_of_their_text() -> None:
     stored = StoredAnswers(before={"cases": cases(10)}, now={"cases": cases(40)})
-    before = Finding("pass_rate", 0.95, N, None, CHECK)
-    now = Finding("pass_rate", 0.8, N, None, CHECK)
+    before = Finding("pass_rate", 0.95, N, where=CHECK)
+    now = Finding("pass_rate", 0.8, N, where=CHECK)
     lost = loss_of(now, before, measure_of("pass_rate"), 0.01, stored)
     assert (lost.how, round(lost.value, 6)) == ("paired", 0.15)
     assert lost.p < 1e-3
@@ -84,8 +84,8 @@ def test_cases_of_a_check_are_paired_by_the_id_of_their_text() -> None:
 
 def test_a_brier_score_is_worse_where_it_is_higher() -> None:
     stored = StoredAnswers(before={"predictions": predictions(10)}, now={"predictions": predictions(40)})
-    before = Finding("brier", 0.05, N, None, WHERE)
-    now = Finding("brier", 0.17, N, None, WHERE)
+    before = Finding("brier", 0.05, N, where=WHERE)
+    now = Finding("brier", 0.17, N, where=WHERE)
     lost = loss_of(now, before, measure_of("brier"), 0.01, stored)
     # Each of 30 more wrong texts costs .81 in place of .01.
     assert lost.value == pytest.approx(30 * 0.8 / N)
@@ -93,8 +93,8 @@ def test_a_brier_score_is_worse_where_it_is_higher() -> None:
 
 
 def test_a_run_without_stored_answers_is_compared_by_the_intervals_of_both() -> None:
-    before = Finding("accuracy", 0.9, N, (0.86, 0.94), WHERE)
-    now = Finding("accuracy", 0.8, N, (0.75, 0.85), WHERE)
+    before = Finding("accuracy", 0.9, N, interval=(0.86, 0.94), where=WHERE)
+    now = Finding("accuracy", 0.8, N, interval=(0.75, 0.85), where=WHERE)
     lost = loss_of(now, before, measure_of("accuracy"), 0.01, StoredAnswers())
     error = np.hypot(0.08, 0.10) / (2 * stats.norm.ppf(0.975))
     assert lost.how == "intervals"
@@ -104,9 +104,9 @@ def test_a_run_without_stored_answers_is_compared_by_the_intervals_of_both() -> 
 
 
 def test_a_figure_without_an_interval_is_compared_as_it_is() -> None:
-    before = Finding("accuracy", 0.9, N, None, WHERE)
-    now = Finding("accuracy", 0.88, N, None, WHERE)
-    within = Finding("accuracy", 0.89, N, None, WHERE)
+    before = Finding("accuracy", 0.9, N, where=WHERE)
+    now = Finding("accuracy", 0.88, N, where=WHERE)
+    within = Finding("accuracy", 0.89, N, where=WHERE)
     lost = loss_of(now, before, measure_of("accuracy"), 0.01, StoredAnswers())
     assert lost.value == pytest.approx(0.02)
     assert (lost.p, lost.how) == (0.0, "figures")
@@ -116,8 +116,8 @@ def test_a_figure_without_an_interval_is_compared_as_it_is() -> None:
 def test_a_figure_of_a_group_is_not_mistaken_for_that_of_all_texts() -> None:
     stored = StoredAnswers(before={"predictions": predictions(0)}, now={"predictions": predictions(90)})
     of_group = {**WHERE, "group": "female"}
-    before = Finding("accuracy", 0.9, N, (0.86, 0.94), of_group)
-    now = Finding("accuracy", 0.9, N, (0.86, 0.94), of_group)
+    before = Finding("accuracy", 0.9, N, interval=(0.86, 0.94), where=of_group)
+    now = Finding("accuracy", 0.9, N, interval=(0.86, 0.94), where=of_group)
     assert loss_of(now, before, measure_of("accuracy"), 0.01, stored).how == "intervals"
 
 

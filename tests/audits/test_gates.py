@@ -58,9 +58,9 @@ def test_a_gate_that_says_nothing_is_refused(text: str) -> None:
 
 def test_a_gate_may_ask_for_an_end_of_the_interval() -> None:
     findings = [
-        Finding("pass_rate", 0.8, 100, (0.71, 0.87), {"check": "T7", "model": "a"}),
-        Finding("pass_rate", 0.8, 20, (0.58, 0.92), {"check": "T8", "model": "a"}),
-        Finding("brier", 0.2, 20, None, {"model": "a"}),
+        Finding("pass_rate", 0.8, 100, interval=(0.71, 0.87), where={"check": "T7", "model": "a"}),
+        Finding("pass_rate", 0.8, 20, interval=(0.58, 0.92), where={"check": "T8", "model": "a"}),
+        Finding("brier", 0.2, 20, where={"model": "a"}),
     ]
     assert parse_gate("pass_rate.low>=0.7") == Gate("pass_rate.low", min=0.7)
     value, low, high, none = judge_gates(
@@ -83,12 +83,12 @@ def test_a_gate_may_ask_for_an_end_of_the_interval() -> None:
 
 def test_a_gate_prints_value_interval_and_baseline_of_what_is_nearest_to_the_bound() -> None:
     now = [
-        Finding("f1", 0.9, 50, (0.8, 0.95), {"corpus": "one", "model": "new"}),
-        Finding("f1", 0.78, 5000, (0.77, 0.79), {"corpus": "two", "model": "new"}),
+        Finding("f1", 0.9, 50, interval=(0.8, 0.95), where={"corpus": "one", "model": "new"}),
+        Finding("f1", 0.78, 5000, interval=(0.77, 0.79), where={"corpus": "two", "model": "new"}),
     ]
     then = [
-        Finding("f1", 0.7, 50, None, {"corpus": "one", "model": "old"}),
-        Finding("f1", 0.82, 5000, (0.81, 0.83), {"corpus": "two", "model": "old"}),
+        Finding("f1", 0.7, 50, where={"corpus": "one", "model": "old"}),
+        Finding("f1", 0.82, 5000, interval=(0.81, 0.83), where={"corpus": "two", "model": "old"}),
     ]
     gates = [Gate("f1", no_worse_than="old", tolerance=tolerance) for tolerance in (0.0, 0.01, 0.04)]
     strict, near, within = judge_gates(gates, now, {"old": then})
@@ -103,10 +103,14 @@ def test_a_gate_on_the_share_of_unanswered_texts() -> None:
     counts = {"texts": 50, "annotated": 40, "unanswered": 3}
     cases = {"generated": 100, "passed": 99, "failed": 0, "unanswered": 1}
     findings = [
-        Finding("accuracy", 1.0, 37, None, where, counts),
-        Finding("pass_rate", 1.0, 99, None, {"check": "T1", "model": "a"}, cases),
+        Finding("accuracy", 1.0, 37, where=where, counts=counts),
+        Finding("pass_rate", 1.0, 99, where={"check": "T1", "model": "a"}, counts=cases),
         Finding(
-            "pass_rate", math.nan, 0, None, {"check": "T2", "model": "a"}, {"generated": 0, "unanswered": 0}
+            "pass_rate",
+            math.nan,
+            0,
+            where={"check": "T2", "model": "a"},
+            counts={"generated": 0, "unanswered": 0},
         ),
     ]
     gates = [

@@ -1,6 +1,7 @@
 """What help shows first, what --help-all adds, and that examples are commands that run."""
 
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,46 @@ def test_the_short_help_fits_a_screen_and_the_long_one_has_every_option(verb: st
     assert {flag for flag in flags(verb) if flag.startswith("--")} <= options_shown(everything)
 
 
-@pytest.mark.parametrize("verb", ["audit", "train", "improve", "compare", "score", "explain"])
-def test_at_most_ten_options_are_common(verb: str) -> None:
-    common = [option for option in command(verb).params if option.rich_help_panel == "Common options"]
-    assert 0 < len([option for option in common if option.name != "help_all"]) <= MOST_COMMON
+def commands_below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """The commands of the program by their names; those of groups with both words."""
+    names = command.list_commands(None) if hasattr(command, "list_commands") else []
+    if not names:
+        yield name, command
+    for each in names:
+        yield from commands_below(f"{name} {each}".strip(), command.get_command(None, each))
+
+
+ALL_COMMANDS = dict(commands_below("", typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_at_most_ten_options_are_common(name: str) -> None:
+    options = [each for each in ALL_COMMANDS[name].params if each.param_type_name == "option"]
+    common = [option for option in options if option.rich_help_panel == "Common options"]
+    assert len([option for option in common if option.name != "help_all"]) <= MOST_COMMON
+    # The others are shown when asked for.
+    text = help_of(*name.split(), "--help-all")
+    assert {option.opts[0] for option in options if option.opts[0].startswith("--")} <= options_shown(text)
+
+
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_every_command_is_quiet_tries_answers_in_json_and_writes(name: str) -> None:
+    flags = {flag for option in ALL_COMMANDS[name].params for flag in option.opts}
+    assert {"--quiet", "--dry-run", "--json", "--out"} <= flags
+
+
+def test_a_threshold_is_a_decision_threshold() -> None:
+    with_threshold = {
+        name
+        for name, command in ALL_COMMANDS.items()
+        for option in command.params
+        if "--threshold" in option.opts
+    }
+    assert with_threshold == {"audit", "score"}
+    readers = {name: command for name, command in ALL_COMMANDS.items() if name in ("audit", "explain")}
+    assert all(
+        "--symptoms" in {flag for option in each.params for flag in option.opts} for each in readers.values()
+    )
 
 
 def test_rare_options_work_without_being_shown() -> None:

@@ -80,10 +80,16 @@ def test_costs_that_are_not_three_numbers_are_refused() -> None:
         choose_cascade("a:b", "llm:m", Corpus.of("dev", ["a"]), costs="1:2")
 
 
-def test_a_calibration_that_would_turn_the_ranking_round_is_noted(folder: Path) -> None:
+def test_a_calibration_that_would_turn_the_ranking_round_only_shifts_and_says_so(folder: Path) -> None:
     with serving(opposite) as server:
         llm = f"llm:m?base_url={server.base_url}&prompt=depression"
         done = psycheck(folder, "llm", "calibrate", llm, "posts.csv", PSYCHECK_STORE="s.sqlite")
     assert done.returncode == 0, done.stderr
-    assert "platt=-" in done.stdout
+    assert "platt=1.0000:" in done.stdout
     assert "ranking round" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["platt=-0.5:1", "platt=0:1", "platt=1"])
+def test_a_map_that_does_not_rise_is_refused(option: str) -> None:
+    with refused("settings.out-of-range"):
+        open_model(f"llm:m?base_url=http://127.0.0.1:9/v1&prompt=depression&{option}")

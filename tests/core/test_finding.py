@@ -52,13 +52,24 @@ def test_what_was_not_measured_is_null_and_comes_back_as_nan() -> None:
 
 def test_the_line_has_the_keys_of_the_contract() -> None:
     line = json.loads(
-        Finding("pass_rate", 0.93, 200, (0.886, 0.958), {"check": "T1"}, {"passed": 186}, ("17",)).as_json()
+        Finding(
+            "pass_rate",
+            0.93,
+            200,
+            interval=(0.886, 0.958),
+            where={"check": "T1"},
+            counts={"passed": 186},
+            examples=("17",),
+        ).as_json()
     )
     assert list(line) == ["measure", "value", "n", "interval", "where", "counts", "examples"]
 
 
 def test_csv_has_a_column_for_each_where_and_count(tmp_path: Path) -> None:
-    rows = [Finding("f1", 0.5, 4, (0.1, 0.9), {"model": "a"}, {"tp": 1}), Finding("ece", math.nan, 0)]
+    rows = [
+        Finding("f1", 0.5, 4, interval=(0.1, 0.9), where={"model": "a"}, counts={"tp": 1}),
+        Finding("ece", math.nan, 0),
+    ]
     write_csv(rows, tmp_path / "f.csv")
     head, first, second = (tmp_path / "f.csv").read_text("utf-8").splitlines()
     assert head == "measure,value,n,low,high,model,count_tp,flags,examples"
@@ -77,10 +88,17 @@ def test_a_broken_file_is_one_clear_error(tmp_path: Path) -> None:
 FOUND = Findings(
     [
         Finding(
-            "f1", 0.5, 20, (0.4, 0.6), {"corpus": "posts", "model": "m"}, {"left": 2}, ("a",), ("small",)
+            "f1",
+            0.5,
+            20,
+            interval=(0.4, 0.6),
+            where={"corpus": "posts", "model": "m"},
+            counts={"left": 2},
+            examples=("a",),
+            flags=("small",),
         ),
-        Finding("f1", math.nan, 0, None, {"corpus": "<tweets>"}),
-        Finding("pass_rate", 0.75, 4, (0.3, 0.95), {"check": "T1", "corpus": "posts"}),
+        Finding("f1", math.nan, 0, where={"corpus": "<tweets>"}),
+        Finding("pass_rate", 0.75, 4, interval=(0.3, 0.95), where={"check": "T1", "corpus": "posts"}),
     ]
 )
 
@@ -152,7 +170,10 @@ risky = st.text("=+-@\t\r\n'＝ab1. ", max_size=5) | words.filter(lambda word: "
 def test_no_cell_of_findings_csv_is_a_formula_and_its_text_can_be_read_back(
     cells: list[tuple[str, str]],
 ) -> None:
-    findings = [Finding("f1", -0.5, 3, (-1.0, 0.25), {"label": one}, examples=(two,)) for one, two in cells]
+    findings = [
+        Finding("f1", -0.5, 3, interval=(-1.0, 0.25), where={"label": one}, examples=(two,))
+        for one, two in cells
+    ]
     with tempfile.TemporaryDirectory() as folder:
         write_csv(findings, Path(folder) / "findings.csv")
         with (Path(folder) / "findings.csv").open(encoding="utf-8", newline="") as file:

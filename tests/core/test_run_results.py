@@ -78,6 +78,12 @@ def test_a_gate_that_holds_is_true_and_one_that_fails_says_why(run: Run) -> None
     assert "50" in repr(failed)
 
 
+def test_of_several_gates_the_first_that_fails_is_told(run: Run) -> None:
+    assert run.passes("accuracy>=0.8", "accuracy>=0.1").gate == "accuracy>=0.8"
+    failed = run.passes("accuracy>=0.8", "pass_rate>=0.9 where check=T22", "accuracy>=1.1")
+    assert (bool(failed), failed.gate) == (False, "pass_rate>=0.9 where check=T22")
+
+
 def test_a_failed_gate_is_shown_by_assert(run: Run) -> None:
     with pytest.raises(AssertionError, match=r"pass_rate>=0.9"):
         assert run.passes("pass_rate>=0.9"), run.passes("pass_rate>=0.9")

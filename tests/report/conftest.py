@@ -61,11 +61,11 @@ def behaviour(model: str, corpus: str, shift: float, label: str = "depression") 
             "pass_rate",
             passed / n if tested else math.nan,
             n,
-            wilson(passed / n, n) if tested else None,
-            {**place, "check": check, "kind": kind, "title": title, "topic": "pronouns"},
-            _ledger(passed, n - passed, 2000 - n),
-            ("p17", "p203"),
-            () if tested else ("not_tested",),
+            interval=wilson(passed / n, n) if tested else None,
+            where={**place, "check": check, "kind": kind, "title": title, "topic": "pronouns"},
+            counts=_ledger(passed, n - passed, 2000 - n),
+            examples=("p17", "p203"),
+            flags=() if tested else ("not_tested",),
         )
     values = [min(0.99, value + shift) for *_, value in SYMPTOMS]
     mean = sum(values) / len(values)
@@ -82,15 +82,21 @@ def behaviour(model: str, corpus: str, shift: float, label: str = "depression") 
             "pass_rate",
             passed / 1990,
             1990,
-            wilson(passed / 1990, 1990),
-            {**place, "check": check, "kind": "DIR", "title": title, **tags},
-            {**_ledger(passed, 1990 - passed, 0), "unseen": 10},
-            ("p17", "p4"),
-            ("below_dir_mean",) if value < mean else (),
+            interval=wilson(passed / 1990, 1990),
+            where={**place, "check": check, "kind": "DIR", "title": title, **tags},
+            counts={**_ledger(passed, 1990 - passed, 0), "unseen": 10},
+            examples=("p17", "p4"),
+            flags=("below_dir_mean",) if value < mean else (),
         )
     for variant, sentence in ((1, "I have insomnia"), (2, "I have trouble falling asleep")):
         where = {**place, "check": "T11", "kind": "DIR", "variant": str(variant), "sentence": sentence}
-        yield Finding("sentence_pass_rate", 0.9 - variant / 50, 1990, wilson(0.9 - variant / 50, 1990), where)
+        yield Finding(
+            "sentence_pass_rate",
+            0.9 - variant / 50,
+            1990,
+            interval=wilson(0.9 - variant / 50, 1990),
+            where=where,
+        )
     groups = [("kind", "DIR", mean, 13), ("category", "COG", 0.766, 6), ("category", "SOM", 0.782, 5)]
     groups += [
         ("category", "SUI", 0.72, 2),
@@ -100,9 +106,14 @@ def behaviour(model: str, corpus: str, shift: float, label: str = "depression") 
     for by, name, value, checks in groups:
         where = {**place, "by": by, by: name}
         yield Finding(
-            "pass_rate_mean", value, 1990, (value - 0.008, value + 0.009), where, {"checks": checks}
+            "pass_rate_mean",
+            value,
+            1990,
+            interval=(value - 0.008, value + 0.009),
+            where=where,
+            counts={"checks": checks},
         )
-        yield Finding("pass_rate_sd", 0.0871, checks, None, where, {"checks": checks})
+        yield Finding("pass_rate_sd", 0.0871, checks, where=where, counts={"checks": checks})
 
 
 def performance(model: str, corpus: str, shift: float, label: str = "depression") -> Iterator[Finding]:
@@ -112,11 +123,11 @@ def performance(model: str, corpus: str, shift: float, label: str = "depression"
     low = {"brier": 0.121, "log_loss": 0.402, "ece": 0.064, "hard_brier": 0.16}
     for measure, value in {**high, "average_precision": 0.88, "hard_auc": 0.834}.items():
         at = value + shift
-        yield Finding(measure, at, 2000, (at - 0.019, at + 0.018), where, counts)
+        yield Finding(measure, at, 2000, interval=(at - 0.019, at + 0.018), where=where, counts=counts)
     for measure, value in low.items():
         at = value - shift / 2
-        yield Finding(measure, at, 2000, (at - 0.009, at + 0.008), where, counts)
-    yield Finding("prevalence", 0.412, 2000, wilson(0.412, 2000), where, counts)
+        yield Finding(measure, at, 2000, interval=(at - 0.009, at + 0.008), where=where, counts=counts)
+    yield Finding("prevalence", 0.412, 2000, interval=wilson(0.412, 2000), where=where, counts=counts)
     for position in range(10):
         score = 0.05 + position / 10
         share, n = (
@@ -124,16 +135,16 @@ def performance(model: str, corpus: str, shift: float, label: str = "depression"
             400 if position in (0, 9) else 150,
         )
         bin_ = {**where, "bin": str(position + 1), "mean_score": f"{score:.4f}"}
-        yield Finding("reliability", share, n, wilson(share, n), bin_)
+        yield Finding("reliability", share, n, interval=wilson(share, n), where=bin_)
 
 
 def length(model: str, corpus: str) -> Iterator[Finding]:
     for feature, failed, passed in (("words", 31.0, 44.5), ("word_length", 4.21, 4.3)):
         where = {"audit": "length", "model": model, "corpus": corpus, "feature": feature, "unit": "case"}
-        yield Finding("length_median", failed, 5120, None, {**where, "outcome": "failed"})
-        yield Finding("length_median", passed, 17880, None, {**where, "outcome": "passed"})
-        yield Finding("length_effect", -0.137, 23000, None, where)
-        yield Finding("length_p", 0.0004, 23000, None, where)
+        yield Finding("length_median", failed, 5120, where={**where, "outcome": "failed"})
+        yield Finding("length_median", passed, 17880, where={**where, "outcome": "passed"})
+        yield Finding("length_effect", -0.137, 23000, where=where)
+        yield Finding("length_p", 0.0004, 23000, where=where)
 
 
 @pytest.fixture
@@ -163,14 +174,16 @@ def build(
         ends = binomtest(f.counts["passed"], f.n).proportion_ci(1 - 0.05 / len(checks), method="exact")
         wide = (float(ends.low), float(ends.high))
         among = {"checks": len(checks)}
-        findings.append(Finding("pass_rate_among_checks", f.value, f.n, wide, f.where, among))
+        findings.append(
+            Finding("pass_rate_among_checks", f.value, f.n, interval=wide, where=f.where, counts=among)
+        )
     if len(models) > 1:
         where = {"audit": "across", "suite": "deck", "kind": "DIR"}
         findings += [
-            Finding("pearson_r", 0.016, 4, (-0.953, 0.957), where),
-            Finding("pearson_p", 0.973, 4, None, where),
-            Finding("t_p", 0.0313, 4, None, {**where, "test": "paired"}),
-            Finding("t_p", 0.0417, 4, None, {**where, "test": "unpaired"}),
+            Finding("pearson_r", 0.016, 4, interval=(-0.953, 0.957), where=where),
+            Finding("pearson_p", 0.973, 4, where=where),
+            Finding("t_p", 0.0313, 4, where={**where, "test": "paired"}),
+            Finding("t_p", 0.0417, 4, where={**where, "test": "unpaired"}),
         ]
     plan: Mapping[str, Any] = {
         "models": list(models),

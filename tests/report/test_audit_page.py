@@ -104,7 +104,7 @@ def test_a_command_that_mends_several_cautions_is_shown_once(make_run: MakeRun) 
     where = {"audit": "compare", "part": "caution", "corpus": "posts", "command": command}
     told = {name: f"The {name} tells the label." for name in ("word", "length")}
     places = [{**where, "caution": name, "sentence": sentence} for name, sentence in told.items()]
-    cautions = [Finding("caution", 1.0, 40, None, place) for place in places]
+    cautions = [Finding("caution", 1.0, 40, where=place) for place in places]
     page = render(replace(run, findings=Findings((*run.findings, *cautions))))
     assert page.count(command) == 1
     assert "posts: The word tells the label. posts: The length tells the label." in words(page)
@@ -194,8 +194,10 @@ def test_texts_are_escaped(make_run: MakeRun) -> None:
     run = make_run(models=(evil,), corpora=(evil,), labels=(evil,), notes=(evil,), environment={"date": evil})
     shown = Shown(evil, evil, evil, evil, evil, evil, 0.1, 0.9, 1, evil + " I am here", ((0, 8), (28, 37)))
     where = {"audit": "new", "model": evil, "title": evil, "check": evil, "symptom": evil, "topic": evil}
-    odd = Finding(evil, 0.5, 3, (0.1, 0.9), where, {evil: 1}, (evil,), (evil,))
-    rate = Finding("pass_rate", 0.01, 30, (0.0, 0.1), where)
+    odd = Finding(
+        evil, 0.5, 3, interval=(0.1, 0.9), where=where, counts={evil: 1}, examples=(evil,), flags=(evil,)
+    )
+    rate = Finding("pass_rate", 0.01, 30, interval=(0.0, 0.1), where=where)
     page = render(
         replace(run, shown=(shown,), findings=Findings((*run.findings, odd, rate)), plan={"models": [evil]})
     )
@@ -215,7 +217,13 @@ def test_texts_are_absent_unless_they_were_asked_for(make_run: MakeRun) -> None:
 def test_every_value_appears(make_run: MakeRun) -> None:
     run = make_run(models=("a", "b"), corpora=("posts", "tweets"))
     strange = tuple(
-        Finding("fnr_ratio", 0.4567 + k / 1000, 312, (0.3, 0.6), {"audit": "fairness", "group": f"g{k}"})
+        Finding(
+            "fnr_ratio",
+            0.4567 + k / 1000,
+            312,
+            interval=(0.3, 0.6),
+            where={"audit": "fairness", "group": f"g{k}"},
+        )
         for k in range(3)
     )
     again = replace(run.findings[0], value=0.12345)  # a second figure for the same check
@@ -274,7 +282,14 @@ def test_means_over_corpora_stand_with_their_suite(make_run: MakeRun) -> None:
         "by": "kind",
         "kind": "DIR",
     }
-    pooled = Finding("pass_rate_mean", 0.7117, 50000, (0.7, 0.72), where, {"checks": 26, "corpora": 2})
+    pooled = Finding(
+        "pass_rate_mean",
+        0.7117,
+        50000,
+        interval=(0.7, 0.72),
+        where=where,
+        counts={"checks": 26, "corpora": 2},
+    )
     page = render(replace(run, findings=Findings((*run.findings, pooled))))
     assert "71.2 %" in page
     assert 'id="other"' not in page
@@ -310,13 +325,15 @@ def test_an_empty_run_is_still_a_page() -> None:
 
 def test_findings_without_a_value_and_odd_keys_do_not_break_the_page() -> None:
     odd = (
-        Finding("pass_rate", math.nan, 0, None, {"check": "X"}),
-        Finding("f1", math.nan, 0, None, {"audit": "performance"}, flags=("one_class",)),
-        Finding("reliability", math.nan, 0, None, {"audit": "performance", "mean_score": "0.1", "bin": "1"}),
-        Finding("reliability", 0.5, 9, (0.2, 0.8), {"audit": "performance", "bin": "2"}),
-        Finding("length_p", math.nan, 0, None, {"audit": "length"}),
-        Finding("pass_rate_mean", math.nan, 0, None, {"by": "kind"}),
-        Finding("pass_rate", 1.0, 4, (0.5, 1.0), {"check": "Y", "topic": "typos", "kind": "DIR"}),
+        Finding("pass_rate", math.nan, 0, where={"check": "X"}),
+        Finding("f1", math.nan, 0, where={"audit": "performance"}, flags=("one_class",)),
+        Finding("reliability", math.nan, 0, where={"audit": "performance", "mean_score": "0.1", "bin": "1"}),
+        Finding("reliability", 0.5, 9, interval=(0.2, 0.8), where={"audit": "performance", "bin": "2"}),
+        Finding("length_p", math.nan, 0, where={"audit": "length"}),
+        Finding("pass_rate_mean", math.nan, 0, where={"by": "kind"}),
+        Finding(
+            "pass_rate", 1.0, 4, interval=(0.5, 1.0), where={"check": "Y", "topic": "typos", "kind": "DIR"}
+        ),
     )
     said = words(
         render(Run(plan={"corpora": {"c": {"n": 3}}, "models": "m"}, environment={}, findings=Findings(odd)))
@@ -389,7 +406,9 @@ def test_decisions_and_scores_are_drawn_by_class() -> None:
     """Four texts: 0.9 is a hit and a false alarm, 0.8 a hit, 0.3 rightly 0; half of each class per step."""
     place = {"model": "m", "corpus": "c", "label": "low"}
     counts = {"tp": 2, "fp": 1, "fn": 0, "tn": 1}
-    auc = Finding("auc", 0.875, 4, (0.4, 1.0), {**place, "audit": "performance"}, counts)
+    auc = Finding(
+        "auc", 0.875, 4, interval=(0.4, 1.0), where={**place, "audit": "performance"}, counts=counts
+    )
     rows = {"id": ["a", "b", "c", "d", "e", "f"], "target": [1.0, 0.0, 1.0, 0.0, None, 0.5]}
     table = pl.DataFrame({**rows, "score": [0.9, 0.9, 0.8, 0.3, 0.4, 0.1]})
     table = table.with_columns(**{key: pl.lit(value) for key, value in place.items()})
@@ -432,10 +451,10 @@ def test_a_strong_effect_of_length_is_in_the_summary(make_run: MakeRun) -> None:
     run = make_run()
     assert "Length:" not in words(render(run))
     found = [
-        Finding("length_effect", -0.74, 800, (-0.79, -0.67), where),
-        Finding("length_p", 0.0001, 800, None, where, flags=("significant",)),
-        Finding("length_median", 81.0, 500, None, {**where, "outcome": "failed"}),
-        Finding("length_median", 95.0, 300, None, {**where, "outcome": "passed"}),
+        Finding("length_effect", -0.74, 800, interval=(-0.79, -0.67), where=where),
+        Finding("length_p", 0.0001, 800, where=where, flags=("significant",)),
+        Finding("length_median", 81.0, 500, where={**where, "outcome": "failed"}),
+        Finding("length_median", 95.0, 300, where={**where, "outcome": "passed"}),
     ]
     said = words(render(replace(run, findings=Findings([*run.findings, *found]))))
     assert (

@@ -8,7 +8,7 @@ from psycheck.report.verdict import chosen_headlines
 
 def caution(name: str, value: float = 0.3, *, corpus: str = "posts", command: str = "") -> Finding:
     where = {"corpus": corpus, "caution": name, "sentence": f"It is {value}.", "command": command}
-    return Finding("caution", value, 100, None, where)
+    return Finding("caution", value, 100, where=where)
 
 
 def run_of(*findings: Finding) -> Run:

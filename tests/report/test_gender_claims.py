@@ -64,10 +64,10 @@ def test_a_side_is_named_where_its_gap_is_significant() -> None:
     place = {**PAIRS, "group": "female", "versus": "male"}
     name = "equal_opportunity_difference"
     sides = [
-        Finding("fnr", 0.1, 50, (0.05, 0.2), {**PAIRS, "group": "female"}),
-        Finding("fnr", 0.4, 50, (0.3, 0.5), {**PAIRS, "group": "male"}),
-        Finding(f"{name}_among_tests", 0.3, 50, (0.1, 0.5), place),
-        Finding(f"{name}_p_holm", 0.001, 50, None, place, flags=("significant",)),
+        Finding("fnr", 0.1, 50, interval=(0.05, 0.2), where={**PAIRS, "group": "female"}),
+        Finding("fnr", 0.4, 50, interval=(0.3, 0.5), where={**PAIRS, "group": "male"}),
+        Finding(f"{name}_among_tests", 0.3, 50, interval=(0.1, 0.5), where=place),
+        Finding(f"{name}_p_holm", 0.001, 50, where=place, flags=("significant",)),
     ]
     said = sentence_of("gender.flips", [*flips(12, excess=CLEAR), *sides])
     assert said.endswith(

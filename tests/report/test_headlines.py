@@ -54,24 +54,24 @@ def check(passed: int, n: int, high: float | None = 1.0, kind: str = "INV", **mo
     flags = more.pop("flags", ())
     counts = {"generated": n, "passed": passed, "failed": n - passed, **more}
     if not n:
-        return Finding("pass_rate", math.nan, 0, None, where, {"generated": 9, "unchanged": 9})
+        return Finding("pass_rate", math.nan, 0, where=where, counts={"generated": 9, "unchanged": 9})
     interval = None if high is None else (max(0.0, passed / n - 0.1), high)
-    return Finding("pass_rate", passed / n, n, interval, where, counts, (), flags)
+    return Finding("pass_rate", passed / n, n, interval=interval, where=where, counts=counts, flags=flags)
 
 
 def length(effect: float, interval: Interval, significant: bool = True, unit: str = "text") -> Found:
     where = {"audit": "length", "model": "m", "corpus": "c", "unit": unit, "feature": "words"}
     flags = ("significant",) if significant else ()
     return [
-        Finding("length_effect", effect, 300, interval, where),
-        Finding("length_p", 0.001, 300, None, where, flags=flags),
-        Finding("length_median", 81.0, 100, None, {**where, "outcome": "failed"}),
-        Finding("length_median", 95.0, 200, None, {**where, "outcome": "passed"}),
+        Finding("length_effect", effect, 300, interval=interval, where=where),
+        Finding("length_p", 0.001, 300, where=where, flags=flags),
+        Finding("length_median", 81.0, 100, where={**where, "outcome": "failed"}),
+        Finding("length_median", 95.0, 200, where={**where, "outcome": "passed"}),
     ]
 
 
 def calibration(*flags: str, value: float = 0.1) -> Finding:
-    return Finding("ece", value, 200, (0.05, 0.15), {**ANNOTATED, "corpus": "c"}, flags=flags)
+    return Finding("ece", value, 200, interval=(0.05, 0.15), where={**ANNOTATED, "corpus": "c"}, flags=flags)
 
 
 ANNOTATED = {"audit": "performance", "model": "m", "label": "low"}
@@ -79,25 +79,27 @@ INV = check(66, 66)  # a swap of pronouns
 
 
 def macro_f1(value: float, corpus: str) -> Finding:
-    return Finding("macro_f1", value, 200, (value - 0.1, value + 0.1), {**ANNOTATED, "corpus": corpus})
+    return Finding(
+        "macro_f1", value, 200, interval=(value - 0.1, value + 0.1), where={**ANNOTATED, "corpus": corpus}
+    )
 
 
 def silent(unanswered: int) -> Finding:
     where = {**ANNOTATED, "corpus": "c"}
-    return Finding("accuracy", 0.8, 90, None, where, {"annotated": 100, "unanswered": unanswered})
+    return Finding("accuracy", 0.8, 90, where=where, counts={"annotated": 100, "unanswered": unanswered})
 
 
 def apart(first: str, second: str, value: float, interval: Interval) -> Finding:
     where = {"first": first, "second": second}
-    return Finding("adversarial_auc", value, 200, interval, where)
+    return Finding("adversarial_auc", value, 200, interval=interval, where=where)
 
 
-CAUTION = Finding("caution", 0.3, 100, None, {"corpus": "c", "sentence": "Texts repeat.", "command": ""})
+CAUTION = Finding("caution", 0.3, 100, where={"corpus": "c", "sentence": "Texts repeat.", "command": ""})
 
 
 def caution(name: str, value: float = 0.3, corpus: str = "c") -> Finding:
     where = {"corpus": corpus, "caution": name, "sentence": f"It is {value}.", "command": "psycheck clean"}
-    return Finding("caution", value, 100, None, where)
+    return Finding("caution", value, 100, where=where)
 
 
 def bias(
@@ -114,18 +116,25 @@ def bias(
     counts = {"lists": 30, "tests": 2, "lists_needed": 40}
     variants = ("F", "M") if turned else ("F", "F")
     return [
-        Finding("direct_bias", 0.03, 80, (0.02, 0.04), where),
-        Finding("direct_bias_chance", 0.02, 80, None, where),
-        Finding("direct_bias_p_holm", p, 80, None, where, counts, (), flags),
-        Finding("signed_mean", 0.02, 80, (0.01, 0.03), where, flags=("uncertain",) if unclear else ()),
-        Finding("signed_mean_chance", -0.01, 80, None, where),
-        Finding("signed_mean_p_holm", p_mean, 80, None, where, counts, (), flags),
-        Finding("explained_variance", 0.5, 10, None, {"component": "1"}),
-        *(Finding("direct_bias_variant", 0.03, 80, None, {**where, "direction": d}) for d in variants),
+        Finding("direct_bias", 0.03, 80, interval=(0.02, 0.04), where=where),
+        Finding("direct_bias_chance", 0.02, 80, where=where),
+        Finding("direct_bias_p_holm", p, 80, where=where, counts=counts, flags=flags),
+        Finding(
+            "signed_mean",
+            0.02,
+            80,
+            interval=(0.01, 0.03),
+            where=where,
+            flags=("uncertain",) if unclear else (),
+        ),
+        Finding("signed_mean_chance", -0.01, 80, where=where),
+        Finding("signed_mean_p_holm", p_mean, 80, where=where, counts=counts, flags=flags),
+        Finding("explained_variance", 0.5, 10, where={"component": "1"}),
+        *(Finding("direct_bias_variant", 0.03, 80, where={**where, "direction": d}) for d in variants),
     ]
 
 
-RANDOM_PAIRS = Finding("explained_variance_chance", 0.15, 10, None, {"component": "1"})
+RANDOM_PAIRS = Finding("explained_variance_chance", 0.15, 10, where={"component": "1"})
 OTHERS, OWN = "out_of_distribution", "in_distribution"
 
 
@@ -139,7 +148,12 @@ def change(
     measure = "auc_change" if decision == "ranking" else "macro_f1_change"
     where = {"arm": arm, "decision": decision, "corpus": corpus}
     return Finding(
-        measure, 0.02 if interval is None else sum(interval) / 2, 80, interval, where, {}, (), (flag,)
+        measure,
+        0.02 if interval is None else sum(interval) / 2,
+        80,
+        interval=interval,
+        where=where,
+        flags=(flag,),
     )
 
 
@@ -150,13 +164,13 @@ RANKED = change(UP, decision="ranking")
 def way(arm: str, value: float) -> Finding:
     flags = ("not_tested",) if math.isnan(value) else ()
     where = {"experiment": ONE, "arm": arm, "seed": "0", "disease": "all"}
-    return Finding("symptom_auc_by_disease", value, 7, None, where, flags=flags)
+    return Finding("symptom_auc_by_disease", value, 7, where=where, flags=flags)
 
 
 def condition(value: float) -> Finding:
     flags = ("not_tested",) if math.isnan(value) else ()
     where = {"experiment": DETECTION, "arm": "symptoms", "seed": "0", "label": "ocd"}
-    return Finding("f1", value, 40, None, where, {"annotated": 4}, flags=flags)
+    return Finding("f1", value, 40, where=where, counts={"annotated": 4}, flags=flags)
 
 
 def rated(*values: float) -> list[Finding]:
@@ -164,7 +178,7 @@ def rated(*values: float) -> list[Finding]:
     place = {"experiment": "zero-shot", "arm": "multi-label", "label": "all", "seed": "0"}
     counts = {"annotated": 80, "unanswered": 0}
     return [
-        Finding("macro_f1_across_labels", value, 2, None, {"model": f"m{k}", **place}, counts)
+        Finding("macro_f1_across_labels", value, 2, where={"model": f"m{k}", **place}, counts=counts)
         for k, value in enumerate(values)
     ]
 
@@ -172,13 +186,22 @@ def rated(*values: float) -> list[Finding]:
 def tried(corpus: str, value: float = 0.7) -> Finding:
     """The macro-F1 on a corpus of a model that was trained on corpus a."""
     plain = {"model": "m", "arm": "plain", "decision": "0.5", "seed": "0"}
-    return Finding("macro_f1", value, 50, (0.6, 0.8), {"trained_on": "a", "corpus": corpus, **plain})
+    return Finding(
+        "macro_f1", value, 50, interval=(0.6, 0.8), where={"trained_on": "a", "corpus": corpus, **plain}
+    )
 
 
 def learner(*experiments: str) -> Found:
     where = {"model": "SVM", "encoder": "minilm", "seed": "0"}
     return [
-        Finding("flip_rate", 0.1, 50, (0.05, 0.2), {**where, "experiment": one}, {"flipped": 5})
+        Finding(
+            "flip_rate",
+            0.1,
+            50,
+            interval=(0.05, 0.2),
+            where={**where, "experiment": one},
+            counts={"flipped": 5},
+        )
         for one in experiments
     ]
 
@@ -186,7 +209,7 @@ def learner(*experiments: str) -> Found:
 def funnel(controls: bool) -> Found:
     steps = [("both", "posts", 900), ("both", "split", 40)] + [("control", "sample", 15)] * controls
     return [
-        Finding("funnel", float(n), 1000, None, {"side": side, "step": step}, {"authors": 9})
+        Finding("funnel", float(n), 1000, where={"side": side, "step": step}, counts={"authors": 9})
         for side, step, n in steps
     ]
 
@@ -219,16 +242,16 @@ def compared(
     """The difference of one figure between two models, and its p after Holm's correction."""
     place = {**MODELS, **where}
     return (
-        Finding(f"{name}_difference", value, 100, interval, place),
-        Finding("difference_p_holm", p, 100, None, {**place, "figure": name}),
+        Finding(f"{name}_difference", value, 100, interval=interval, where=place),
+        Finding("difference_p_holm", p, 100, where={**place, "figure": name}),
     )
 
 
 def agreeing(value: float = 0.6, **where: str) -> tuple[Finding, Finding]:
     place = {**MODELS, **where}
     return (
-        Finding("agreement", 0.8, 100, (0.7, 0.9), place),
-        Finding("kappa", value, 100, (0.4, 0.8) if value == value else None, place),
+        Finding("agreement", 0.8, 100, interval=(0.7, 0.9), where=place),
+        Finding("kappa", value, 100, interval=(0.4, 0.8) if value == value else None, where=place),
     )
 
 
@@ -236,15 +259,15 @@ def parting(mine: int = 6, others: int = 4) -> tuple[Finding, ...]:
     counts = {"texts": 100, "only_this_right": mine, "only_other_right": others}
     value, n = (mine / (mine + others), mine + others) if mine + others else (math.nan, 0)
     return tuple(
-        Finding("right_where_apart", value, n, None, {**MODELS, "gold": gold}, counts)
+        Finding("right_where_apart", value, n, where={**MODELS, "gold": gold}, counts=counts)
         for gold in ("all", "1", "0")
     )
 
 
 def missing(value: float, model: str = "a") -> tuple[Finding, ...]:
     place = {"audit": "diff", "corpus": "c", "label": "low", "model": model}
-    f1s = [Finding(name, 0.5, 100, None, place) for name in ("f1", "f1_worst", "f1_best")]
-    return Finding("unanswered", value, 100, None, place), *f1s
+    f1s = [Finding(name, 0.5, 100, where=place) for name in ("f1", "f1_worst", "f1_best")]
+    return Finding("unanswered", value, 100, where=place), *f1s
 
 
 def cue(
@@ -256,8 +279,8 @@ def cue(
     counts |= {"characters_errors": 120, "characters_right": 90}
     effect = "cue_difference" if measure == "cue" else "error_length_effect"
     return (
-        Finding(effect, 0.2, 100, interval, place, counts),
-        Finding(f"{measure}_p_holm", p, 100, None, place, counts),
+        Finding(effect, 0.2, 100, interval=interval, where=place, counts=counts),
+        Finding(f"{measure}_p_holm", p, 100, where=place, counts=counts),
     )
 
 
@@ -287,8 +310,8 @@ def edited(
             "history_change_rate" if edit in ("first_post", "last_post") else "history_pass_rate",
             sum(ends or (1.0, 1.0)) / 2 if n else math.nan,
             n,
-            ends if n else None,
-            {"audit": "histories", "model": "m", "corpus": "c", "label": "low", "edit": edit},
+            interval=ends if n else None,
+            where={"audit": "histories", "model": "m", "corpus": "c", "label": "low", "edit": edit},
             flags=() if n else ("not_tested",),
         )
         for edit, ends in rates.items()

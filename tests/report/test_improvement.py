@@ -11,7 +11,7 @@ from psycheck.runs.pages import pages_of
 
 def figure(measure: str, value: float, flag: str, **where: str) -> Finding:
     place = {"audit": "improve", "trained_on": "posts", "label": "depression", "seed": "0", **where}
-    return Finding(measure, value, 40, (value - 0.1, value + 0.1), place, flags=(flag,))
+    return Finding(measure, value, 40, interval=(value - 0.1, value + 0.1), where=place, flags=(flag,))
 
 
 def run() -> Run:
@@ -49,7 +49,12 @@ def test_the_verdict_is_the_change_on_the_other_corpora() -> None:
 def change(arm: str, interval: tuple[float, float]) -> Finding:
     where = {"arm": arm, "decision": "dev", "corpus": "notes"}
     return Finding(
-        "macro_f1_change", sum(interval) / 2, 80, interval, where, {}, (), ("out_of_distribution",)
+        "macro_f1_change",
+        sum(interval) / 2,
+        80,
+        interval=interval,
+        where=where,
+        flags=("out_of_distribution",),
     )
 
 

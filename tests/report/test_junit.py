@@ -75,7 +75,9 @@ def test_checks_of_two_labels_have_two_names(make_run: MakeRun) -> None:
 def test_titles_with_markup_and_control_characters_stay_well_formed() -> None:
     where = {"model": "m", "corpus": "c", "suite": "s", "check": "T1", "title": 'adds: <b>"&\x00\x1b'}
     root = Xml.fromstring(
-        junit(Run({}, {}, Findings([Finding("pass_rate", 1.0, 3, (0.4, 1.0), where)]))).encode()
+        junit(
+            Run({}, {}, Findings([Finding("pass_rate", 1.0, 3, interval=(0.4, 1.0), where=where)]))
+        ).encode()
     )
     assert next(root.iter("testcase")).get("name") == 'T1 adds: <b>"&\ufffd\ufffd'
 
@@ -83,7 +85,7 @@ def test_titles_with_markup_and_control_characters_stay_well_formed() -> None:
 def test_the_scoring_time_of_a_model_is_shared_out_by_cases() -> None:
     def check(name: str, n: int) -> Finding:
         where = {"model": "m", "corpus": "c", "suite": "s", "check": name, "title": ""}
-        return Finding("pass_rate", 1.0, n, (0.4, 1.0), where)
+        return Finding("pass_rate", 1.0, n, interval=(0.4, 1.0), where=where)
 
     run = Run({}, {"texts": {"m": {"seconds": 6.0}}}, Findings([check("T1", 10), check("T2", 30)]))
     root = Xml.fromstring(junit(run).encode())

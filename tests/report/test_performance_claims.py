@@ -86,7 +86,7 @@ def test_labels_are_named_where_there_are_several() -> None:
 
 
 def test_what_makes_a_model_useless_stands_before_cautions_and_what_may_impress_after_them() -> None:
-    caution = Finding("caution", 0.9, 9, None, {"caution": "single_word", "corpus": "c", **SAID})
+    caution = Finding("caution", 0.9, 9, where={"caution": "single_word", "corpus": "c", **SAID})
     useless = performance(auc=CHANCE, balanced=CHANCE)
     assert rules(caution, *useless) == ["performance.hardly_better", "caution.single_word"]
     unsure = performance(auc=(0.4, 0.7), balanced=CHANCE)
@@ -111,7 +111,7 @@ def test_a_claim_names_the_findings_behind_it() -> None:
 
 def test_places_with_one_decision_are_known_with_and_without_annotations() -> None:
     annotated = performance(flags=NEARLY)
-    unannotated = Finding("pass_rate", 1.0, 9, None, {"model": "m", "corpus": "d"}, flags=("not_evidence",))
+    unannotated = Finding("pass_rate", 1.0, 9, where={"model": "m", "corpus": "d"}, flags=("not_evidence",))
     found = alike_places(run_of(*annotated, *performance(corpus="e"), unannotated))
     assert found == {("m", "c"): "decision", ("m", "d"): "decision"}
 

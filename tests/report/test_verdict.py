@@ -24,7 +24,7 @@ def of(*findings: Finding) -> Run:
 
 def check(name: str, passed: int, n: int, interval: tuple[float, float], **where: str) -> Finding:
     place = {"audit": "behaviour", "model": "m", "corpus": "c", "check": name}
-    return Finding("pass_rate", passed / n, n, interval, {**place, **where})
+    return Finding("pass_rate", passed / n, n, interval=interval, where={**place, **where})
 
 
 def test_the_verdict_names_the_weakest_check_with_interval_and_n(make_run: MakeRun) -> None:
@@ -58,7 +58,7 @@ def test_passing_without_a_reaction_is_no_praise() -> None:
 
 def test_untested_checks_are_never_a_pass() -> None:
     place = {"model": "m", "corpus": "c", "check": "T6"}
-    run = of(Finding("pass_rate", math.nan, 0, None, place, {"generated": 0}, flags=("not_tested",)))
+    run = of(Finding("pass_rate", math.nan, 0, where=place, counts={"generated": 0}, flags=("not_tested",)))
     assert "not a pass" in _verdict(run)
     assert untested(run)[0] == "T6: no text matches it."
 
@@ -72,7 +72,7 @@ def test_reasons_come_from_the_ledger(make_run: MakeRun) -> None:
 
 def test_the_reason_is_that_of_the_texts_that_the_edit_changed() -> None:
     def said(**counts: int) -> str:
-        return why_untested(Finding("pass_rate", math.nan, 0, None, {"check": "T1"}, counts))
+        return why_untested(Finding("pass_rate", math.nan, 0, where={"check": "T1"}, counts=counts))
 
     silent = said(generated=60, unchanged=36, unseen=0, unanswered=24)
     assert silent == "the model gave no usable answer (24 of 24 changed texts)"
@@ -137,7 +137,7 @@ def test_another_corpus_tells_in_from_out_of_distribution(make_run: MakeRun) -> 
 def test_of_several_models_the_one_with_the_widest_gap_between_corpora_is_named() -> None:
     def figure(model: str, corpus: str, value: float) -> Finding:
         where = {"audit": "performance", "model": model, "corpus": corpus, "label": "depression"}
-        return Finding("macro_f1", value, 50, (value - 0.1, value + 0.1), where)
+        return Finding("macro_f1", value, 50, interval=(value - 0.1, value + 0.1), where=where)
 
     run = of(figure("a", "x", 0.8), figure("a", "y", 0.6), figure("b", "x", 0.5), figure("b", "y", 0.4))
     assert learned(run)[2].words == (

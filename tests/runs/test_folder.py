@@ -23,7 +23,9 @@ from psycheck.runs.folder import open_run, save_run
 from psycheck.runs.pages import pages_of, redraw
 from refusals import refused
 
-RUN = Run({"verb": "audit"}, {}, Findings([Finding("f1", 0.5, 10, (0.4, 0.6), {"model": "m"})]))
+RUN = Run(
+    {"verb": "audit"}, {}, Findings([Finding("f1", 0.5, 10, interval=(0.4, 0.6), where={"model": "m"})])
+)
 
 
 def test_tables_that_an_earlier_run_left_in_the_folder_are_not_taken_for_its_own(tmp_path: Path) -> None:
@@ -98,7 +100,7 @@ def test_drawing_pages_again_changes_nothing_else_and_a_full_disk_changes_nothin
 def marked(mark: str) -> Run:
     """A run all of whose files say which run they are of."""
     shown = Shown(mark, "c", "s", "k", "1", "failed", 0.1, 0.9, 1)
-    finding = Finding("f1", 0.5, 10, (0.4, 0.6), {"model": mark})
+    finding = Finding("f1", 0.5, 10, interval=(0.4, 0.6), where={"model": mark})
     return Run({"verb": "audit", "mark": mark}, {}, Findings([finding]), shown=(shown,))
 
 

@@ -39,7 +39,7 @@ def test_a_folder_holds_what_its_pages_are_drawn_from(verb: str, tmp_path: Path)
     assert drawn.keys() == {"report.html"} | ({"study.md"} if verb.startswith("study") else set())
 
 
-AUDITED = Run({}, {}, Findings([Finding("accuracy", 0.5, 4, None, {"audit": "performance"})]))
+AUDITED = Run({}, {}, Findings([Finding("accuracy", 0.5, 4, where={"audit": "performance"})]))
 # A page may build on another one, as that of `improve` builds on the audit's.
 MODULES = {registered_page(verb).draw.__module__ for verb in PAGES.names()}
 

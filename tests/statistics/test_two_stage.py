@@ -98,6 +98,15 @@ def test_platt_is_the_map_that_an_optimiser_finds() -> None:
     assert np.isnan(platt(np.array([np.nan, 0.5]))).tolist() == [True, False]
 
 
+def test_a_map_that_would_fall_shifts_the_log_odds_to_the_share_annotated() -> None:
+    # The higher scores are annotated less often. Targets are drawn in: (2 · 3/4 + 2 · 1/4) / 4 = 1/2, so the
+    # log-odds ln 1, ln 4, ln 4, ln 16 are moved by -ln 4: probabilities 1/5, 1/2, 1/2, 4/5.
+    scores = np.array([1 / 2, 4 / 5, 4 / 5, 16 / 17])
+    platt = fit_platt(np.array([1.0, 1.0, 0.0, 0.0]), scores)
+    assert (platt.slope, platt.only_shifts) == (1, True)
+    assert platt(scores) == pytest.approx([1 / 5, 1 / 2, 1 / 2, 4 / 5])
+
+
 def test_isotonic_pools_neighbours_that_are_out_of_order() -> None:
     scores = np.array([0.1, 0.2, 0.3, 0.4])
     isotonic = fit_isotonic(np.array([0.0, 1.0, 0.0, 1.0]), scores)

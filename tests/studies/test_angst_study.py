@@ -167,7 +167,14 @@ def test_the_highest_model_is_named_with_its_figures() -> None:
     def finding(model: str, value: float, seed: str, unanswered: int = 0) -> Finding:
         where = {"model": model, "experiment": "trained", "arm": "multi-label", "label": "all", "seed": seed}
         counts = {"annotated": 40, "unanswered": unanswered}
-        return Finding("macro_f1_across_labels", value, 2, (value - 0.1, value + 0.1), where, counts)
+        return Finding(
+            "macro_f1_across_labels",
+            value,
+            2,
+            interval=(value - 0.1, value + 0.1),
+            where=where,
+            counts=counts,
+        )
 
     three = [finding("a", 0.5, "0"), finding("b", 0.9, "0"), finding("b", 0.2, "1")]
     # The mean over seeds counts, not the luckiest seed: 0.55 against 0.5, then 0.45 against 0.5.

@@ -30,7 +30,9 @@ def part() -> Corpus:
 
 def figure(measure: str, value: float, experiment: str, arm: str, seed: str = "0", **where: str) -> Finding:
     place = {"study": "psysym", "experiment": experiment, "arm": arm, "seed": seed, **where}
-    return Finding(measure, value, 50, (value - 0.1, value + 0.1), place, {"annotated": 5})
+    return Finding(
+        measure, value, 50, interval=(value - 0.1, value + 0.1), where=place, counts={"annotated": 5}
+    )
 
 
 def test_all_parts_are_trained_measured_and_drawn(tmp_path: Path) -> None:

@@ -180,10 +180,17 @@ def test_the_threshold_is_an_arm_of_its_own_against_the_same_model_at_one_half()
 
 def test_intervals_of_several_arms_and_tests_hold_together() -> None:
     where = {"arm": "a", "decision": "dev", "corpus": "x"}
-    first = Finding("macro_f1_change", 0.1, 80, (0.02, 0.2), where, {"units": 61})
-    second = Finding("macro_f1_change", 0.1, 80, None, {**where, "arm": "b"}, {"units": 61})
-    third = Finding("macro_f1_change", 0.1, 80, (0.02, 0.2), {**where, "decision": "0.5"}, {"units": 61})
-    other = Finding("f1", 0.1, 80, (0.02, 0.2), where)
+    first = Finding("macro_f1_change", 0.1, 80, interval=(0.02, 0.2), where=where, counts={"units": 61})
+    second = Finding("macro_f1_change", 0.1, 80, where={**where, "arm": "b"}, counts={"units": 61})
+    third = Finding(
+        "macro_f1_change",
+        0.1,
+        80,
+        interval=(0.02, 0.2),
+        where={**where, "decision": "0.5"},
+        counts={"units": 61},
+    )
+    other = Finding("f1", 0.1, 80, interval=(0.02, 0.2), where=where)
     wide, without, alone, kept = holding_together([first, second, third, other])
     factor = stats.t.ppf(1 - 0.025 / 2, 60) / stats.t.ppf(0.975, 60)
     assert wide.interval == pytest.approx((0.1 - 0.08 * factor, 0.1 + 0.1 * factor))

@@ -24,7 +24,9 @@ def tried(said: dict[tuple[str, str, str], str]) -> tuple[list[Finding], Passed]
         judged = {f"t{i}": letter == "+" for i, letter in enumerate(letters) if letter != "."}
         counts = {"passed": sum(judged.values()), "failed": len(judged) - sum(judged.values())}
         n = len(judged)
-        rates.append(Finding(RATE, counts["passed"] / n if n else float("nan"), n, None, where, counts))
+        rates.append(
+            Finding(RATE, counts["passed"] / n if n else float("nan"), n, where=where, counts=counts)
+        )
         passed[arm, seed, "s", check] = judged
     return rates, passed
 
@@ -92,9 +94,12 @@ def performance(arm: str, seed: str, threshold: float) -> list[Finding]:
     where = {"trained_on": "own", "corpus": "own", "arm": arm, "seed": seed}
     out: list[Finding] = []
     for decision in ("0.5", "dev"):
-        out += [Finding(m, 0.7, 9, (0.6, 0.8), {**where, "decision": decision}) for m in ("f1", "macro_f1")]
-    out.append(Finding("auc", 0.8, 9, (0.7, 0.9), {**where, "decision": "ranking"}))
-    return [*out, Finding("threshold", threshold, 9, None, {**where, "decision": "dev"})]
+        out += [
+            Finding(m, 0.7, 9, interval=(0.6, 0.8), where={**where, "decision": decision})
+            for m in ("f1", "macro_f1")
+        ]
+    out.append(Finding("auc", 0.8, 9, interval=(0.7, 0.9), where={**where, "decision": "ranking"}))
+    return [*out, Finding("threshold", threshold, 9, where={**where, "decision": "dev"})]
 
 
 def test_each_row_says_its_threshold() -> None:

@@ -211,9 +211,9 @@ def test_options_of_the_other_augmenting_are_refused_even_with_their_default(giv
 
 def test_flips_are_told_seed_by_seed_since_the_pairs_are_the_same() -> None:
     where = {"arm": "plain", "corpus": "c", "label": "low", "decision": "0.5", "unit": "pairs"}
-    found = [Finding("fnr_ratio", 1.0, 9, None, {**where, "seed": seed}) for seed in "01"]
+    found = [Finding("fnr_ratio", 1.0, 9, where={**where, "seed": seed}) for seed in "01"]
     flips = [
-        Finding("flip_rate", failed / 40, 40, None, {**where, "seed": seed}, {"failed": failed})
+        Finding("flip_rate", failed / 40, 40, where={**where, "seed": seed}, counts={"failed": failed})
         for seed, failed in (("0", 3), ("1", 5))
     ]
     assert "3, 5 of 40" in fair_rows([*found, *flips])[0]

@@ -68,8 +68,11 @@ def align_model(
 
     # One score and one label: only a name that says another thing keeps them apart.
     sole = _sole_label(expected, run_labels)
-    if len(names) == 1 and sole and (nameless_score(names[0]) or means_the_same(names[0], sole)):
-        return (sole,), [f"model '{model.name}': its only score '{names[0]}' is used for '{sole}'"]
+    if sole and len(names) == 1:
+        (name,) = names
+        if nameless_score(name) or means_the_same(name, sole):
+            note = f"model '{model.name}': its only score '{name}' is used for '{sole}'"
+            return (sole,), [note]
 
     if not strict:
         return names, []
@@ -154,7 +157,9 @@ def _name_labels(
     notes: list[str] = []
     for corpus in corpora:
         sole = corpus.labels[0] if len(corpus.labels) == 1 else ""
-        if meant and sole != meant and (nameless(sole) or means_the_same(sole, meant)):
+        if not meant or sole == meant:
+            renamed.append(corpus)
+        elif nameless(sole) or means_the_same(sole, meant):
             renamed.append(_with_label_renamed(corpus, sole, meant))
             notes.append(f"{corpus.name}: the label '{sole}' is used for '{meant}'")
         else:
@@ -168,8 +173,11 @@ def _meant_label(models: Sequence[Model], expected: Sequence[str]) -> str | None
         return expected[0]
 
     for model in models:
-        if len(model.labels) == 1 and not nameless(model.labels[0]):
-            return model.labels[0]
+        if len(model.labels) != 1:
+            continue
+        (label,) = model.labels
+        if not nameless(label):
+            return label
     return None
 
 

@@ -48,7 +48,14 @@ def cascade_findings(
         clusters = Clusters.of(corpus.units())
         interval = ratio_interval(sent, np.ones(n), clusters)
         share = float(sent.mean())
-        yield measured("asked_share", share, n, interval, _where(model, corpus), counts)
+        yield measured(
+            "asked_share",
+            share,
+            n,
+            interval=interval,
+            where=_where(model, corpus),
+            counts=counts,
+        )
 
 
 def _where(model: Model, corpus: Corpus) -> dict[str, str]:
@@ -82,7 +89,14 @@ def history_findings(
         share = float(read.sum() / n) if n else np.nan
         clusters = Clusters.of(corpus.units())
         interval = ratio_interval(read, posts, clusters)
-        yield measured("posts_read", share, n, interval, _where(model, corpus), counts)
+        yield measured(
+            "posts_read",
+            share,
+            n,
+            interval=interval,
+            where=_where(model, corpus),
+            counts=counts,
+        )
 
 
 def consistency_findings(
@@ -106,10 +120,10 @@ def consistency_findings(
             "self_consistency",
             float(known.mean()) if len(known) else np.nan,
             len(known),
-            mean_interval(known, clusters, low=0.0),
-            _where(model, corpus),
-            counts,
-            _most_divided(agreements, corpus.ids),
+            interval=mean_interval(known, clusters, low=0.0),
+            where=_where(model, corpus),
+            counts=counts,
+            examples=_most_divided(agreements, corpus.ids),
         )
 
 

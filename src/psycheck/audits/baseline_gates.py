@@ -127,9 +127,13 @@ def _paired_loss(
         return None
 
     name = finding.measure
-    if name in (*LABEL_FIGURES, SQUARED_ERROR) and finding.where.keys() <= _OF_PREDICTIONS:
+    keys = finding.where.keys()
+    # Figures of a part of the texts or cases cannot be paired: what is stored does not tell the parts apart.
+    is_of_predictions = keys <= _OF_PREDICTIONS
+    is_of_whole_check = "check" in keys and not keys & _PARTS_OF_CASES
+    if name in (*LABEL_FIGURES, SQUARED_ERROR) and is_of_predictions:
         pairs = _paired_predictions(finding, baseline, answers)
-    elif name == PASS_RATE and "check" in finding.where and not finding.where.keys() & _PARTS_OF_CASES:
+    elif name == PASS_RATE and is_of_whole_check:
         pairs = _paired_cases(finding, baseline, answers)
     else:
         return None
@@ -187,9 +191,14 @@ def _predictions_of(tables: Tables, finding: Finding) -> pl.DataFrame | None:
         return None
     rows = _rows_of(table, finding, ("model", "corpus", "label"))
     answered = rows.drop_nulls(["target", "score", "decided"])
-    # Older folders did not store which texts are copies.
-    copy = pl.col("copy") if "copy" in rows.columns else pl.lit(None, pl.Int64)
-    return answered.select("id", "target", "score", "decided", "unit", copy=copy)
+    return answered.select("id", "target", "score", "decided", "unit", copy=_copy_column(rows))
+
+
+def _copy_column(rows: pl.DataFrame) -> pl.Expr:
+    """The column that says which texts are copies; older folders did not store it."""
+    if "copy" in rows.columns:
+        return pl.col("copy")
+    return pl.lit(None, pl.Int64)
 
 
 def _paired_cases(finding: Finding, baseline: Finding, answers: StoredAnswers) -> pl.DataFrame | None:
@@ -208,7 +217,8 @@ def _paired_cases(finding: Finding, baseline: Finding, answers: StoredAnswers) -
 def _cases_of(tables: Tables, finding: Finding) -> pl.DataFrame | None:
     """The tested cases of one check, and whether they passed."""
     table = tables.get("cases")
-    if table is None or not {*_OF_CASES, "outcome"} <= set(table.columns):
+    needed = {*_OF_CASES, "outcome"}
+    if table is None or not needed <= set(table.columns):
         return None
     rows = _rows_of(table, finding, _OF_CASES)
     outcome = pl.col("outcome").cast(pl.String)
@@ -223,13 +233,15 @@ def _units_of(tables: Tables, finding: Finding) -> pl.DataFrame:
         return pl.DataFrame(schema={"id": pl.String, "unit": pl.String, "copy": pl.Int64})
     rows = _rows_of(table, finding, ("corpus",))
     unit = pl.lit("unit ") + pl.col("unit").cast(pl.String)
-    copy = pl.col("copy") if "copy" in rows.columns else pl.lit(None, pl.Int64)
-    return rows.select("id", unit=unit, copy=copy).unique("id")
+    units = rows.select("id", unit=unit, copy=_copy_column(rows))
+    # One row per label in the table: the unit of a text is the same in all of them.
+    return units.unique("id")
 
 
 def _rows_of(table: pl.DataFrame, finding: Finding, keys: Sequence[str]) -> pl.DataFrame:
     """The rows of a table with the place of a finding."""
     # Categories of two tables need not agree: compared as text.
     for key in keys:
-        table = table.filter(pl.col(key).cast(pl.String) == finding.where.get(key, ""))
+        value = finding.where.get(key, "")
+        table = table.filter(pl.col(key).cast(pl.String) == value)
     return table

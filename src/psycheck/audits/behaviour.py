@@ -101,7 +101,8 @@ class Behaviour:
         """One audit per suite; a suite that tests a label that a model does not score is refused."""
         refuse_unscored_labels(context)
         # A report picks the lowest check of all models, corpora and suites: intervals allow for that.
-        checks = context.places * sum(len(suite.checks) for suite in context.suites)
+        checks_of_suites = sum(len(suite.checks) for suite in context.suites)
+        checks = context.places * checks_of_suites
         settings = context.settings
         return [
             cls(
@@ -285,7 +286,9 @@ class Behaviour:
 
         # The scale of the whole corpus: a slice alone would make it coarse.
         unedited = scores.of(corpus.texts)
-        ranks = {label: Ranks.of(unedited[:, k]) for k, label in enumerate(scores.labels)}
+        ranks: dict[str, Ranks] = {}
+        for label, label_scores in zip(scores.labels, unedited.T, strict=True):
+            ranks[label] = Ranks.of(label_scores)
 
         slices_of_check: list[list[Cases]] = [[] for _ in checks]
         start = 0

@@ -64,7 +64,11 @@ def curve_findings(
     corpora: Sequence[Corpus],
 ) -> Iterator[Finding]:
     """The curve, the seam and the cost of a cascade on each annotated corpus; none for any other model."""
-    if not isinstance(model, Cascade) or not model.band[0] <= _THRESHOLD <= model.band[1]:
+    if not isinstance(model, Cascade):
+        return
+    low, high = model.band
+    # The curve widens a band around the threshold: one that lies beside it is not on the curve.
+    if not low <= _THRESHOLD <= high:
         return
     # The cascade's own scores rest on these, so the store has them.
     cheap = RememberedScores(view.store, model.cheap, model.cheap.labels)
@@ -91,7 +95,12 @@ class _Answers:
     replies: Sequence[Reply | None]
 
 
-def _of_label(model: Cascade, corpus: Corpus, answers: _Answers, column: int) -> Iterator[Finding]:
+def _of_label(
+    model: Cascade,
+    corpus: Corpus,
+    answers: _Answers,
+    column: int,
+) -> Iterator[Finding]:
     """All figures of one label."""
     label = model.labels[column]
     is_known = [reply is not None for reply in answers.replies]
@@ -122,6 +131,7 @@ def _cost_of_call(llm: Model, replies: Sequence[Reply | None]) -> float | None:
     sent = []
     received = []
     for reply in replies:
+        # Servers need not count tokens.
         if reply is None or reply.prompt_tokens is None or reply.completion_tokens is None:
             continue
         sent.append(reply.prompt_tokens)
@@ -136,6 +146,7 @@ def _cost_of_call(llm: Model, replies: Sequence[Reply | None]) -> float | None:
 def _distances(scores: FloatArray, band: tuple[float, float]) -> FloatArray:
     """How far scores are from the threshold, stretched so that both edges of the band are equally far."""
     low, high = band
+    # An edge may lie on the threshold itself: its width is then as good as nothing, but can be divided by.
     below = np.maximum(_THRESHOLD - low, 1e-9)
     above = np.maximum(high - _THRESHOLD, 1e-9)
     widths = np.where(scores < _THRESHOLD, below, above)
@@ -158,6 +169,7 @@ def _curve(decided: _Decided, where: Mapping[str, str], call_cost: float | None)
             marks["chosen"] = "yes"
             # Its edges belong to no text, as in the cascade itself.
             half_width = _EDGE
+        # Asking about all texts means also about those that lie furthest.
         if point.asked == point.n:
             half_width = np.inf
         if call_cost is not None:
@@ -168,6 +180,7 @@ def _curve(decided: _Decided, where: Mapping[str, str], call_cost: float | None)
 
 def _shown(points: Sequence[CascadePoint], decided: _Decided, chosen_asked: int) -> list[CascadePoint]:
     """The points at some shares and at the band of the run; beyond what is known there are none."""
+    # Replies are known from the threshold outwards: the curve ends before the first that is missing.
     distances = decided.distance[decided.usable]
     unknown = distances[~decided.known[decided.usable]]
     nearest_unknown = unknown.min() if len(unknown) else np.inf
@@ -203,22 +216,23 @@ def _at(
         "cascade_f1",
         point.f1,
         point.n,
-        f1_interval(hits, wrong, decided.clusters),
-        where,
-        counts,
+        interval=f1_interval(hits, wrong, decided.clusters),
+        where=where,
+        counts=counts,
     )
     yield measured(
         "cascade_accuracy",
         point.accuracy,
         point.n,
-        ratio_interval(right, is_usable, decided.clusters),
-        where,
-        counts,
+        interval=ratio_interval(right, is_usable, decided.clusters),
+        where=where,
+        counts=counts,
     )
 
 
 def _seam(decided: _Decided, where: Mapping[str, str]) -> Finding:
     """How often the two parts disagree just inside the band."""
+    # The outer half of the band borders on the texts that the cheap part decides alone.
     is_outer = (decided.distance >= _EDGE / 2) & (decided.distance < _EDGE)
     is_near = is_outer & ~np.isnan(decided.llm)
     llm_says_yes = decided.llm >= _THRESHOLD
@@ -228,7 +242,7 @@ def _seam(decided: _Decided, where: Mapping[str, str]) -> Finding:
     n = int(is_near.sum())
     share = float(changes.sum() / n) if n else np.nan
     interval = ratio_interval(changes, is_near, decided.clusters) if n else None
-    return measured("seam_changes", share, n, interval, where)
+    return measured("seam_changes", share, n, interval=interval, where=where)
 
 
 def _costs(prices: Prices, decided: _Decided, where: Mapping[str, str]) -> Iterator[Finding]:
@@ -240,6 +254,7 @@ def _costs(prices: Prices, decided: _Decided, where: Mapping[str, str]) -> Itera
         "cascade": (decided.final, asked),
         "cheap": (decided.cheap, nobody),
     }
+    # Alone, the LLM would be asked about every text: one missing reply, and its cost is not known.
     if decided.known.all():
         ways["llm"] = (decided.llm, everybody)
 
@@ -258,9 +273,9 @@ def _costs(prices: Prices, decided: _Decided, where: Mapping[str, str]) -> Itera
             "cost_per_text",
             float(known_costs.mean()) if len(known_costs) else np.nan,
             len(known_costs),
-            mean_interval(known_costs, clusters, low=0.0),
-            {**where, "decided_by": name},
-            counts,
+            interval=mean_interval(known_costs, clusters, low=0.0),
+            where={**where, "decided_by": name},
+            counts=counts,
         )
 
 

@@ -117,7 +117,8 @@ def applies_to(check: Check, corpus: Corpus) -> NDArray[np.bool_]:
     target = corpus.targets([check.label])[:, 0]
     # A soft label of exactly 0.5 says neither.
     is_firm = ~np.isnan(firm(target))
-    applies: NDArray[np.bool_] = is_firm & (gold(target) == bool(check.gold))
+    is_as_required = gold(target) == bool(check.gold)
+    applies: NDArray[np.bool_] = is_firm & is_as_required
     return applies
 
 
@@ -342,7 +343,8 @@ def _deciding_variant(states: NDArray[np.int8], before: FloatArray, after: Float
     """The variant that decides each case, (m,); states and after are (m, v), before is (m,)."""
     failed = states == FAILED
     # Among failing variants the one that moved the score most is the one to show.
-    moved = np.where(failed, np.abs(after - before[:, None]), -1.0)
+    distances = np.abs(after - before[:, None])
+    moved = np.where(failed, distances, -1.0)
     most_moved = np.nan_to_num(moved, nan=0.0).argmax(axis=1)
     highest_rank = _RANK_OF_STATE[states].argmax(axis=1)
     deciding: IntArray = np.where(failed.any(axis=1), most_moved, highest_rank)

@@ -137,9 +137,9 @@ def _figures(answers: Answered, model: int) -> Iterator[Finding]:
             name,
             figure.value,
             out_of.get(name, confusion.n),
-            intervals.get(name, UNKNOWN),
-            where,
-            counts,
+            interval=intervals.get(name, UNKNOWN),
+            where=where,
+            counts=counts,
             flags=figure.flags,
         )
 
@@ -183,6 +183,7 @@ def _pair_agreement(answers: Answered, first: int, second: int) -> Iterator[Find
     where = answers.where(first, second)
     counts = {"same": int(same.sum()), "units": units.count}
 
+    # The examples are the texts on which the two part: these are worth reading.
     yield measured_rate(
         "agreement",
         Rate(counts["same"], n),
@@ -200,9 +201,9 @@ def _pair_agreement(answers: Answered, first: int, second: int) -> Iterator[Find
         "kappa",
         kappa,
         n,
-        kappa_interval(*decisions, units),
-        where,
-        counts,
+        interval=kappa_interval(*decisions, units),
+        where=where,
+        counts=counts,
         flags=("one_prediction",) if is_undefined else (),
     )
 
@@ -234,13 +235,21 @@ def _differences(answers: Answered, first: int, second: int) -> Iterator[Finding
         "accuracy_difference",
         accuracy.value,
         n,
-        accuracy.interval,
-        where,
-        counts,
-        answers.examples(judged & is_apart),
+        interval=accuracy.interval,
+        where=where,
+        counts=counts,
+        examples=answers.examples(judged & is_apart),
     )
+    # Tests of all figures are one measure: which figure is tested stands in `where`.
     where_p = {**where, "figure": "accuracy"}
-    yield measured("difference_p", accuracy.p, n, None, where_p, counts)
+    yield measured(
+        "difference_p",
+        accuracy.p,
+        n,
+        interval=None,
+        where=where_p,
+        counts=counts,
+    )
 
     # Both figures on the same texts, those that both models answered.
     gold = answers.gold[judged]
@@ -268,6 +277,7 @@ def _figure_difference(
 ) -> Iterator[Finding]:
     """The difference of a figure of two models and its test; `values`, (n, 2), are what it is made of."""
     n = len(gold)
+    # Decisions are 0 or 1, and 0.5 parts them; the AUC of scores knows no threshold.
     first_figures = figure_influences(gold, values[:, 0], 0.5)
     second_figures = figure_influences(gold, values[:, 1], 0.5)
     first_value, first_influence = first_figures[name]
@@ -284,25 +294,44 @@ def _figure_difference(
         interval = change_interval(second_value, first_value, influence, units)
         # What each text contributes to the change, so that the sum is the change.
         by_signs = paired_p(change / n + influence, units)
+        # The more careful of two tests, since the first alarms too often where a class is rare.
         p = max(by_signs, _rarer_class_p(change, influence, gold, units))
 
-    yield measured(f"{name}_difference", change, n, interval, where, counts, flags=flags)
+    yield measured(
+        f"{name}_difference", change, n, interval=interval, where=where, counts=counts, flags=flags
+    )
     where_p = {**where, "figure": name}
-    yield measured("difference_p", p, n, None, where_p, counts, flags=flags)
+    yield measured(
+        "difference_p",
+        p,
+        n,
+        interval=None,
+        where=where_p,
+        counts=counts,
+        flags=flags,
+    )
 
 
-def _rarer_class_p(change: float, influence: FloatArray, gold: FloatArray, units: Clusters) -> float:
+def _rarer_class_p(
+    change: float,
+    influence: FloatArray,
+    gold: FloatArray,
+    units: Clusters,
+) -> float:
     """Student's p-value of a change of F1 or AUC, with as many degrees of freedom as the rarer class has.
 
     Both rest on the texts of that class: turned signs alone alarm too often where there are 30 of them.
     """
     rarer = units.at(rarer_class(figures.gold(gold)))
     moves = units.sums(influence)
-    variance = float(np.sum(moves**2)) * units.count / max(units.count - 1, 1)
+    squares = float(np.sum(moves**2))
+    variance = squares * units.count / max(units.count - 1, 1)
     if not variance > 0:
         return 1.0
+
+    t = abs(change) / math.sqrt(variance)
     freedom = max(rarer.count - 1, 1)
-    return 2 * float(special.stdtr(freedom, -abs(change) / math.sqrt(variance)))
+    return 2 * float(special.stdtr(freedom, -t))
 
 
 def _where_apart(answers: Answered, first: int, second: int) -> Iterator[Finding]:

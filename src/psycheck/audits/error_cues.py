@@ -44,6 +44,7 @@ def outcome_lengths(answers: Answered, characters: FloatArray) -> Iterator[Findi
     for first, second in answers.pairs:
         where = answers.where(first, second)
         outcomes = dict(outcome_names(answers, first, second))
+        # All texts that both models answered, whoever is right.
         outcomes["all"] = np.logical_or.reduce(list(outcomes.values()))
         for gold, value in _GOLD.items():
             is_of_gold = answers.gold == value
@@ -57,8 +58,8 @@ def outcome_lengths(answers: Answered, characters: FloatArray) -> Iterator[Findi
                     "outcome_length",
                     mean,
                     len(lengths),
-                    mean_interval(lengths, answers.clusters.at(chosen), low=0.0),
-                    {**where, "gold": gold, "outcome": outcome},
+                    interval=mean_interval(lengths, answers.clusters.at(chosen), low=0.0),
+                    where={**where, "gold": gold, "outcome": outcome},
                 )
 
 
@@ -80,11 +81,18 @@ def _error_lengths(answers: Answered, characters: FloatArray) -> Iterator[Findin
             "error_length_effect",
             test.effect,
             test.n,
-            test.interval,
-            where,
-            counts,
+            interval=test.interval,
+            where=where,
+            counts=counts,
         )
-        yield measured("error_length_p", test.p, test.n, None, where, counts)
+        yield measured(
+            "error_length_p",
+            test.p,
+            test.n,
+            interval=None,
+            where=where,
+            counts=counts,
+        )
 
 
 def _rounded_mean(lengths: FloatArray) -> int:
@@ -140,8 +148,17 @@ def _cue_in_errors(
         answers.clusters.at(judged),
     )
     n = int(judged.sum())
-    yield measured("cue_difference", difference.value, n, difference.interval, where, counts)
-    yield measured("cue_p", difference.p, n, None, where, counts)
+    yield measured(
+        "cue_difference", difference.value, n, interval=difference.interval, where=where, counts=counts
+    )
+    yield measured(
+        "cue_p",
+        difference.p,
+        n,
+        interval=None,
+        where=where,
+        counts=counts,
+    )
 
 
 def _errors(answers: Answered) -> Iterator[_Errors]:

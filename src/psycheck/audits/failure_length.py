@@ -125,9 +125,8 @@ def _unit_findings(rows: pl.DataFrame, where: Mapping[str, str]) -> Iterator[Fin
             "length_p",
             test.p,
             test.n,
-            None,
-            where_of_feature,
-            counts,
+            where=where_of_feature,
+            counts=counts,
             flags=_verdict(test.p, p_holm),
         )
         yield _effect(test, where_of_feature, counts)
@@ -154,9 +153,9 @@ def _medians(
             "length_median",
             median,
             len(side_values),
-            median_interval(side_values, clusters.at(with_value)),
-            {**where, "outcome": outcome},
-            counts,
+            interval=median_interval(side_values, clusters.at(with_value)),
+            where={**where, "outcome": outcome},
+            counts=counts,
         )
 
 
@@ -175,9 +174,9 @@ def _effect(test: LengthTest, where: Mapping[str, str], counts: Mapping[str, int
         "length_effect",
         test.effect,
         test.n,
-        test.interval if has_interval else None,
-        where,
-        counts,
+        interval=test.interval if has_interval else None,
+        where=where,
+        counts=counts,
         flags=() if has_effect else ("too_few",),
     )
 

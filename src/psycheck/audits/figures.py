@@ -60,4 +60,12 @@ def measured_rate(
     interval: Interval | None = None,
 ) -> Finding:
     """A share of texts; the interval is Wilson's unless another one is named."""
-    return measured(measure, rate.value, rate.n, interval or rate.interval, where, counts, examples)
+    return measured(
+        measure,
+        rate.value,
+        rate.n,
+        interval=interval or rate.interval,
+        where=where,
+        counts=counts,
+        examples=examples,
+    )

@@ -82,7 +82,13 @@ class Gate:
         self, what: str, allowed: str, do: str = "", *, code: str = "gate.cannot-be-judged"
     ) -> BadInput:
         """The error for a gate that cannot be judged."""
-        return BadInput(what, code=code, where=str(self), allowed=allowed, do=do)
+        return BadInput(
+            what,
+            code=code,
+            where=str(self),
+            allowed=allowed,
+            do=do,
+        )
 
     def __str__(self) -> str:
         equal = "" if self.strict else "="
@@ -96,8 +102,8 @@ class Gate:
 
         bound = " and ".join(bounds)
         space = " " if bound.startswith("no") else ""
-        where = " and ".join(f"{key}={value}" for key, value in self.where.items())
-        condition = f" where {where}" if where else ""
+        conditions = [f"{key}={value}" for key, value in self.where.items()]
+        condition = f" where {' and '.join(conditions)}" if conditions else ""
         return f"{self.measure}{space}{bound}{condition}"
 
 
@@ -111,6 +117,7 @@ def parse_gate(text: str) -> Gate:
             key="gates",
             allowed=_ALLOWED,
         )
+    # "70%" is 0.7, as measures are shares.
     number = match["bound"]
     bound = float(number.rstrip("%"))
     if number.endswith("%"):
@@ -150,6 +157,7 @@ def check_gates(gates: Iterable[Gate], measures: Collection[str | Measure], tags
     """
     entries = [measure_of(measure) if isinstance(measure, str) else measure for measure in measures]
     measure_by_name = {measure.name: measure for measure in entries}
+    # Nobody measures `unanswered`: gates make it of the counts of these figures.
     if measure_by_name.keys() & _SHARES:
         measure_by_name["unanswered"] = measure_of("unanswered")
 
@@ -300,6 +308,7 @@ def _judge(
             answers,
         )
 
+    # The figure that would fail first is the one to show.
     nearest_to_bound = margins.index(min(margins))
     line = _line(matching[nearest_to_bound], None)
     n = len(matching)
@@ -363,7 +372,12 @@ def _compared(gate: Gate, finding: Finding) -> Finding:
     if not gate.end:
         return finding
     where = {**finding.where, "end": gate.end}
-    return replace(finding, value=gate.figure(finding), interval=None, where=where)
+    return replace(
+        finding,
+        value=gate.figure(finding),
+        interval=None,
+        where=where,
+    )
 
 
 def _matching(gate: Gate, findings: Sequence[Finding]) -> list[Finding]:
@@ -374,9 +388,11 @@ def _matching(gate: Gate, findings: Sequence[Finding]) -> list[Finding]:
     conditions = {key: value.casefold() for key, value in gate.where.items()}
 
     def fits(finding: Finding) -> bool:
-        return all(finding.where.get(key, "").casefold() == value for key, value in conditions.items())
+        where = {key: value.casefold() for key, value in finding.where.items()}
+        return conditions.items() <= where.items()
 
     matching = [finding for finding in of_measure if fits(finding)]
+    # Nothing fits: either no figure has these values, or a key is misspelt, which is an error.
     if not matching:
         _refuse_unknown_keys(gate, {key for finding in of_measure for key in finding.where})
     return matching
@@ -456,6 +472,10 @@ def _margin(gate: Gate, finding: Finding) -> float:
 
 def _line(finding: Finding, baseline: Finding | None) -> str:
     """A figure with its interval, its n and its baseline, and what it describes."""
+    figure = f"{finding.measure} {plain(finding)}, n {count(finding.n)}"
     versus = f", baseline {plain(baseline)}" if baseline else ""
-    described_by = [f"{key} {value}" for key, value in finding.where.items() if key != "title" and value]
-    return f"{finding.measure} {plain(finding)}, n {count(finding.n)}{versus}: {', '.join(described_by)}"
+    described_by: list[str] = []
+    for key, value in finding.where.items():
+        if value and key != "title":
+            described_by.append(f"{key} {value}")
+    return f"{figure}{versus}: {', '.join(described_by)}"

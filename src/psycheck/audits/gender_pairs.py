@@ -85,7 +85,12 @@ def gender_pairs(corpus: Corpus, scores: Scores, scope: Scope) -> Pairs:
     return Pairs(**columns)
 
 
-def _pairs_of_slice(piece: Corpus, start: int, scores: Scores, scope: Scope) -> Pairs:
+def _pairs_of_slice(
+    piece: Corpus,
+    start: int,
+    scores: Scores,
+    scope: Scope,
+) -> Pairs:
     """The pairs of a slice that begins at row `start` of the corpus."""
     texts = piece.texts
     made = counterparts(piece, scope)
@@ -305,7 +310,9 @@ class JudgedPairs:
         no_shift = np.zeros(len(towards_female))
         beyond = score_shift(towards_female, no_shift, clusters)
         p = _larger_p(shift, beyond)
-        yield measured("score_difference_p", p, beyond.n, None, where, {"with_placebo": beyond.n})
+        yield measured(
+            "score_difference_p", p, beyond.n, interval=None, where=where, counts={"with_placebo": beyond.n}
+        )
 
     def table(self, corpus: Corpus, where: Mapping[str, str]) -> pl.DataFrame:
         """One row per pair: id, gender of the text as written, outcome, scores; then the undecided texts."""
@@ -397,7 +404,13 @@ def _compared_decisions(
     yield from difference("demographic_parity_difference", parity, where, counts, gap=gap)
 
 
-def paired_gap(first: BoolArray, second: BoolArray, clusters: Clusters, *, among: int) -> Interval:
+def paired_gap(
+    first: BoolArray,
+    second: BoolArray,
+    clusters: Clusters,
+    *,
+    among: int,
+) -> Interval:
     """The interval of a paired difference of rates, both (n,), that holds together with `among` others."""
     if not len(first):
         return UNKNOWN
@@ -422,7 +435,7 @@ def _with_spread(
     where: Mapping[str, str],
 ) -> Finding:
     """A mean; without an interval it is flagged: no score moves, or too few texts or authors do."""
-    finding = measured(measure, value, n, interval, where)
+    finding = measured(measure, value, n, interval=interval, where=where)
     if not finding.tested or finding.interval is not None:
         return finding
     reason = "too_few" if value else "no_spread"

@@ -71,6 +71,7 @@ class _Decisions(NamedTuple):
 
 def compared_groups(members: Sequence[str | None], column: str) -> Membership:
     """Read a column's values as groups; a column called age that holds numbers is cut into bands."""
+    # Ages in years would be one small group each; numbers of other columns may be codes of groups.
     are_ages = column.strip().lower() == "age"
     written = ["" if member is None else member.strip() for member in members]
     values = ["" if _not_given(value, are_ages=are_ages) else value for value in written]
@@ -226,6 +227,7 @@ def _comparisons(
     clusters = decisions.clusters
     missed = decisions.missed
     positive = (names != "") & decisions.positive
+    # Of all groups together, because the misses of one of them say little about their clusters.
     share = effective_share(positive & missed, positive, clusters)
     for group, second in _compared_pairs(groups):
         here = {**place, "group": group, "versus": second or REST}
@@ -329,11 +331,14 @@ def miss_ratio(
         "misses_versus": versus.count,
         "positives_versus": versus.n,
     }
+    # Flags are single words.
     flags: tuple[str, ...] = ()
     if not math.isnan(ratio.value):
         favoured = "_".join(ratio.favoured.split()) or "neither"
         flags = (f"favours_{favoured}",)
-    return measured("fnr_ratio", ratio.value, ratio.n, ratio.interval, where, counts, (), flags)
+    return measured(
+        "fnr_ratio", ratio.value, ratio.n, interval=ratio.interval, where=where, counts=counts, flags=flags
+    )
 
 
 def difference(
@@ -349,10 +354,31 @@ def difference(
     all_counts = {"texts": texts, "texts_versus": texts_versus, **(counts or {})}
     # Both wordings of a pair are one text.
     n = texts if where["unit"] == "pairs" else texts + texts_versus
-    value = measured(measure, rates.value, n, rates.interval, where, all_counts)
+    value = measured(
+        measure,
+        rates.value,
+        n,
+        interval=rates.interval,
+        where=where,
+        counts=all_counts,
+    )
     yield value
-    yield Finding(f"{measure}_p", rates.p, n, None, where, all_counts, flags=value.flags)
-    yield measured(f"{measure}{AMONG}", rates.value, n, gap, where, all_counts)
+    yield Finding(
+        f"{measure}_p",
+        rates.p,
+        n,
+        where=where,
+        counts=all_counts,
+        flags=value.flags,
+    )
+    yield measured(
+        f"{measure}{AMONG}",
+        rates.value,
+        n,
+        interval=gap,
+        where=where,
+        counts=all_counts,
+    )
 
 
 def _not_given(value: str, *, are_ages: bool) -> bool:

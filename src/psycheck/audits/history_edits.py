@@ -347,7 +347,12 @@ def _examples(cases: pl.DataFrame, kind: str, *, outcome: str) -> list[str]:
     return furthest_first["id"].head(EXAMPLES).to_list()
 
 
-def _edit_shift(cases: pl.DataFrame, edit: str, clusters: Clusters, where: Mapping[str, str]) -> Finding:
+def _edit_shift(
+    cases: pl.DataFrame,
+    edit: str,
+    clusters: Clusters,
+    where: Mapping[str, str],
+) -> Finding:
     """The mean change of the score."""
     outcome = cases["outcome"].to_numpy()
     judged = outcome != "unanswered"
@@ -357,8 +362,8 @@ def _edit_shift(cases: pl.DataFrame, edit: str, clusters: Clusters, where: Mappi
         "history_shift",
         _mean(shifts),
         len(shifts),
-        mean_interval(shifts, clusters.at(judged)),
-        _where_of_edit(where, edit),
+        interval=mean_interval(shifts, clusters.at(judged)),
+        where=_where_of_edit(where, edit),
     )
 
 
@@ -395,6 +400,6 @@ def _evidence_effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str
         "evidence_effect",
         _mean(effects),
         len(effects),
-        mean_interval(effects, units),
-        where,
+        interval=mean_interval(effects, units),
+        where=where,
     )

@@ -93,7 +93,8 @@ class PlannedRun:
             return
 
         job_corpora = [corpus for _, corpus in self.jobs]
-        total = sum(len(corpus) for corpus in [*self.dev, *job_corpora]) or 1
+        sizes = [len(corpus) for corpus in (*self.dev, *job_corpora)]
+        total = sum(sizes) or 1
         done = 0
         for corpus in self.dev:
             done += len(corpus)

@@ -109,6 +109,7 @@ def _figures(
         answers.clusters,
         decided=answers.decided,
     )
+    # Recall can only suffer from what is missed, and precision from false alarms.
     missed, false_alarms = _mistakes(answers)
     all_mistakes = missed + false_alarms
     mistakes = {
@@ -125,11 +126,11 @@ def _figures(
             name,
             value.value,
             out_of.get(name, confusion.n),
-            intervals.get(name, UNKNOWN),
-            answers.where,
-            counts,
-            _most_confident(mistakes.get(name, [])),
-            value.flags,
+            interval=intervals.get(name, UNKNOWN),
+            where=answers.where,
+            counts=counts,
+            examples=_most_confident(mistakes.get(name, [])),
+            flags=value.flags,
         )
 
 
@@ -210,9 +211,9 @@ def decision_findings(answers: LabelAnswers, counts: Mapping[str, int]) -> list[
         "decided_1_share",
         share.value,
         share.n,
-        ratio_interval(decided_1, np.ones(share.n), units),
-        answers.where,
-        counts,
+        interval=ratio_interval(decided_1, np.ones(share.n), units),
+        where=answers.where,
+        counts=counts,
         flags=alike_flags(scores, decided_1, yes, units),
     )
     findings = [share_finding, _over_trivial(answers, counts)]
@@ -231,9 +232,9 @@ def decision_findings(answers: LabelAnswers, counts: Mapping[str, int]) -> list[
             f"{name}_among_claims",
             area.value,
             share.n,
-            area.interval,
-            answers.where,
-            counts,
+            interval=area.interval,
+            where=answers.where,
+            counts=counts,
         )
         findings.append(finding)
     return findings
@@ -263,7 +264,9 @@ def _over_trivial(answers: LabelAnswers, counts: Mapping[str, int]) -> Finding:
         "right": int(right.sum()),
     }
     gain = float(right.mean() - trivial_right.mean())
-    return measured("accuracy_over_trivial", gain, n, interval, answers.where, all_counts)
+    return measured(
+        "accuracy_over_trivial", gain, n, interval=interval, where=answers.where, counts=all_counts
+    )
 
 
 def _around_all(right: BoolArray, trivial_answers: Sequence[BoolArray], units: Clusters) -> Interval:
@@ -284,7 +287,14 @@ def _prevalence(answers: LabelAnswers, counts: Mapping[str, int]) -> Finding:
     annotated_1 = answers.yes & annotated
     share = Rate(int(annotated_1.sum()), counts["annotated"])
     interval = ratio_interval(annotated_1, annotated, answers.clusters)
-    return measured("prevalence", share.value, share.n, interval, answers.where, counts)
+    return measured(
+        "prevalence",
+        share.value,
+        share.n,
+        interval=interval,
+        where=answers.where,
+        counts=counts,
+    )
 
 
 def f1_bounds(
@@ -298,12 +308,15 @@ def f1_bounds(
     yes = measure.gold(targets)
     unanswered = np.isnan(decided)
     for name, right in (("f1_worst", False), ("f1_best", True)):
+        # At worst each unanswered text is decided against its annotation, at best as annotated.
         filled = np.where(unanswered, yes == right, decided)
         confusion = measure.confusion(targets, filled)
         f1 = measure.f1(confusion)
         intervals = classification_intervals(targets, filled, clusters)
         interval = intervals.get("f1", UNKNOWN)
-        yield measured(name, f1.value, confusion.n, interval, where, counts, flags=f1.flags)
+        yield measured(
+            name, f1.value, confusion.n, interval=interval, where=where, counts=counts, flags=f1.flags
+        )
 
 
 def _reliability_curve(answers: LabelAnswers) -> Iterator[Finding]:
@@ -330,7 +343,7 @@ def _reliability_curve(answers: LabelAnswers) -> Iterator[Finding]:
             "reliability",
             score_bin.share,
             score_bin.n,
-            interval,
-            where,
-            counts,
+            interval=interval,
+            where=where,
+            counts=counts,
         )

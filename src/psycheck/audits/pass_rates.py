@@ -80,7 +80,14 @@ def rate_among_checks(
         clusters.at(cases.rows),
         among=max(checks, 1) * part,
     )
-    return measured(AMONG, rate.value, rate.n, interval, rate.where, {"checks": checks})
+    return measured(
+        AMONG,
+        rate.value,
+        rate.n,
+        interval=interval,
+        where=rate.where,
+        counts={"checks": checks},
+    )
 
 
 def sentence_rates(
@@ -147,7 +154,8 @@ def compare_with_unedited(
     for (k, change), p in zip(changes.items(), adjusted, strict=True):
         if p < ALPHA:
             flag = "harmed" if change.value < 0 else "helped"
-            compared[k] = replace(compared[k], flags=(*compared[k].flags, flag))
+            rate = compared[k]
+            compared[k] = replace(rate, flags=(*rate.flags, flag))
     return compared
 
 

@@ -146,7 +146,15 @@ def _across_labels(
         clusters,
     )
     for name, (value, n, interval) in figures.items():
-        yield measured(name, value.value, n, interval, where, counts, flags=value.flags)
+        yield measured(
+            name,
+            value.value,
+            n,
+            interval=interval,
+            where=where,
+            counts=counts,
+            flags=value.flags,
+        )
 
 
 def _predictions(answers: LabelAnswers) -> pl.DataFrame:

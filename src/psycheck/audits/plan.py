@@ -106,6 +106,7 @@ def read_plan(path: str | Path) -> Plan:
     path = Path(path)
     home = path.parent
     raw = read_toml(path, "plan")
+    # Before anything is read: each reader below takes its own keys and overlooks the others.
     check_keys(raw, (*_FILE_KEYS, *_SETTING_KEYS, *_COLUMNS), str(path))
     file = read_settings(_File, _only(raw, _FILE_KEYS), str(path))
     settings = settings_of(_only(raw, _SETTING_KEYS), str(path))
@@ -208,19 +209,29 @@ def inputs_of(plan: Plan) -> list[Path]:
     return paths
 
 
-def _corpus(raw: Mapping[str, Any], shared: Mapping[str, Any], home: Path, place: str) -> CorpusPlan:
+def _corpus(
+    raw: Mapping[str, Any],
+    shared: Mapping[str, Any],
+    home: Path,
+    place: str,
+) -> CorpusPlan:
     """One [[corpus]]; columns that it does not name itself are those at the top of the plan."""
     check_keys(raw, (*_CORPUS_KEYS, *_COLUMNS), place)
     corpus = read_settings(CorpusPlan, _only(raw, _CORPUS_KEYS), place)
     named = _only({**shared, **raw}, _COLUMNS)
-    columns = read_settings(Columns, {_COLUMNS[key]: value for key, value in named.items()}, place)
-    path = corpus.path if corpus.path.startswith("demo:") else relative_to(home, corpus.path)
+    column_settings = {_COLUMNS[key]: value for key, value in named.items()}
+    columns = read_settings(Columns, column_settings, place)
+
+    path = corpus.path
+    if not path.startswith("demo:"):
+        path = relative_to(home, path)
     return replace(corpus, path=path, columns=columns)
 
 
 def _checked_gate(gate: Gate, home: Path, place: str) -> Gate:
     """One [[gate]]; its baseline run is relative to the plan."""
-    if gate.min is None and gate.max is None and gate.no_worse_than is None:
+    bounds = (gate.min, gate.max, gate.no_worse_than)
+    if all(bound is None for bound in bounds):
         raise BadInput(
             "the gate has no bound",
             code="gate.no-bound",

@@ -78,10 +78,10 @@ def _of_label(
         "wording_changes",
         share,
         n,
-        ratio_interval(changed, answered, clusters),
-        where,
-        counted_wordings | {"unanswered": len(answered) - n},
-        [ids[place] for place in changed_places.tolist()],
+        interval=ratio_interval(changed, answered, clusters),
+        where=where,
+        counts=counted_wordings | {"unanswered": len(answered) - n},
+        examples=[ids[place] for place in changed_places.tolist()],
     )
 
     if label in corpus.labels:
@@ -91,9 +91,9 @@ def _of_label(
             "wording_f1_range",
             spread.spread,
             spread.n,
-            spread.interval,
-            where,
-            counted_wordings,
+            interval=spread.interval,
+            where=where,
+            counts=counted_wordings,
         )
 
 

@@ -139,4 +139,11 @@ def _share(
     n = int(below.sum())
     value = float(above.sum() / n) if n else math.nan
     interval = ratio_interval(above, below, clusters)
-    return measured(measure, value, n, interval, where, counts)
+    return measured(
+        measure,
+        value,
+        n,
+        interval=interval,
+        where=where,
+        counts=counts,
+    )

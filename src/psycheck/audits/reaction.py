@@ -43,7 +43,9 @@ class Moves(NamedTuple):
 
 def direction(check: Check) -> int:
     """Which way the sentences of a check should move a score; 0 where it has none or expects no move."""
-    return _DIRECTIONS.get(check.expect.kind, 0) if check.sentences else 0
+    if not check.sentences:
+        return 0
+    return _DIRECTIONS.get(check.expect.kind, 0)
 
 
 def with_placebos(texts: Sequence[str], sentence: str) -> list[str]:
@@ -52,7 +54,11 @@ def with_placebos(texts: Sequence[str], sentence: str) -> list[str]:
     count = len(placebos)
     # As `append_to_all` does it; an empty text draws the first placebo, and is that placebo.
     tails = [f" {placebo}" for placebo in placebos]
-    return [text + tails[len(text) % count] if text else placebos[0] for text in texts]
+    longer_texts = []
+    for text in texts:
+        longer = text + tails[len(text) % count]
+        longer_texts.append(longer if text else placebos[0])
+    return longer_texts
 
 
 @cache
@@ -188,4 +194,11 @@ def reaction_finding(
     }
     expected = "up" if way == UP else "down"
     where = {**rate.where, "expected": expected}
-    return measured(REACTION, value, n, interval, where, counts)
+    return measured(
+        REACTION,
+        value,
+        n,
+        interval=interval,
+        where=where,
+        counts=counts,
+    )

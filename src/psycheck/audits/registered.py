@@ -119,7 +119,8 @@ def _opened(spec: str) -> tuple[Any, Any]:
     """The registered kind or audit of a spec, and its options as the kind declares them."""
     name, _, query = spec.partition("?")
     values = query_of(query, spec)
-    thing = _imported(name.removeprefix(PYTHON)) if name.startswith(PYTHON) else AUDITS.get(name)
+    in_module = name.startswith(PYTHON)
+    thing = _imported(name.removeprefix(PYTHON)) if in_module else AUDITS.get(name)
     if isinstance(thing, AuditKind):
         return thing, _options(thing.options, values, spec)
     if inspect.isclass(thing):

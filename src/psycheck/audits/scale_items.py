@@ -130,7 +130,7 @@ def _errors_in(
             measure,
             wrong_marks / n if n else math.nan,
             n,
-            ratio_interval(wrong_of_text, marks_of_text, clusters),
-            where,
-            counts,
+            interval=ratio_interval(wrong_of_text, marks_of_text, clusters),
+            where=where,
+            counts=counts,
         )

@@ -49,13 +49,15 @@ def select_sentences(candidates: Sequence[Candidate], scores: NDArray[np.float64
     NaN means that a model gave no answer: it does not agree, and the median is over those that answered.
     """
     scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 2 or scores.shape[0] == 0 or scores.shape[1] != len(candidates):
+    is_table = scores.ndim == 2 and len(scores) > 0
+    if not is_table or scores.shape[1] != len(candidates):
         raise BadInput(
             f"scores have the shape {scores.shape}",
             code="candidates.wrong-shape",
             allowed=f"one row per model, one column for each of the {len(candidates)} sentences",
         )
-    return [_select(candidate, column) for candidate, column in zip(candidates, scores.T, strict=True)]
+    scored_candidates = zip(candidates, scores.T, strict=True)
+    return [_select(candidate, column) for candidate, column in scored_candidates]
 
 
 def _select(candidate: Candidate, scores: NDArray[np.float64]) -> Selected:
@@ -180,9 +182,11 @@ def _check(check_id: str, group: Sequence[Candidate], by: float) -> dict[str, An
         )
     polarity = _POLARITY[expected.pop()]
     # A tag describes the check if all its sentences have it.
-    tags = dict(group[0].tags)
+    shared = set(group[0].tags.items())
     for candidate in group[1:]:
-        tags = {key: value for key, value in tags.items() if candidate.tags.get(key) == value}
+        shared &= candidate.tags.items()
+    # In the order of the first sentence: a set has none.
+    tags = {key: value for key, value in group[0].tags.items() if (key, value) in shared}
     title = tags.pop("title", "")
     tags.pop("check", None)
     return {
@@ -218,5 +222,8 @@ def _candidate(row: dict[str, Any], where: str) -> Candidate:
             where=f"{where}, column 'expected'",
             allowed="0 or 1",
         )
-    tags = {key: value.strip() for key, value in row.items() if key not in _NEEDED and value.strip()}
+    tags: dict[str, str] = {}
+    for key, value in row.items():
+        if key not in _NEEDED and value.strip():
+            tags[key] = value.strip()
     return Candidate(sentence, int(expected), MappingProxyType(tags))

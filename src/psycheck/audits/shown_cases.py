@@ -132,7 +132,8 @@ def _largest_changes(cases: pl.DataFrame, outcomes: list[str]) -> pl.DataFrame:
     score_change = pl.col("after") - pl.col("before")
     change = score_change.abs().fill_nan(0.0)  # NaN would rank above every change
 
-    of_outcomes = cases.with_columns(pl.col(_PLACE).cast(pl.String)).filter(outcome.is_in(outcomes))
+    with_names = cases.with_columns(pl.col(_PLACE).cast(pl.String))
+    of_outcomes = with_names.filter(outcome.is_in(outcomes))
     ranked = of_outcomes.with_columns(
         rank=change.rank("ordinal", descending=True).over(_PLACE),
         most=outcome.replace_strict(_MOST, return_dtype=pl.Int64),

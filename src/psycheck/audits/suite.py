@@ -128,9 +128,14 @@ def suite_of_checks(checks: Sequence[Check | Mapping[str, Any]], name: str = INL
     """A suite of checks that were made in Python: objects, or the content of a [[check]] each."""
     entries = [check for check in checks if not isinstance(check, Check)]
     made = [check for check in checks if isinstance(check, Check)]
-    read = _suite_of({"name": name, "check": entries}, Path(name)).checks if entries else ()
+    read: tuple[Check, ...] = ()
+    if entries:
+        read = _suite_of({"name": name, "check": entries}, Path(name)).checks
 
-    marks = [f"{check!r}{[source_hash(edit) for edit in check.edits]}" for check in (*read, *made)]
+    marks = []
+    for check in (*read, *made):
+        hashes_of_edits = [source_hash(edit) for edit in check.edits]
+        marks.append(f"{check!r}{hashes_of_edits}")
     return Suite(
         name=name,
         title=name,
@@ -167,7 +172,13 @@ def _suite_of(raw: Mapping[str, Any], path: Path) -> Suite:
             )
         checks[entry.id] = _check(entry, file.label, place)
 
-    content = json.dumps([name, file.label, raw["check"]], sort_keys=True, ensure_ascii=False, default=str)
+    # The content that was read, so that comments and layout do not change the fingerprint.
+    content = json.dumps(
+        [name, file.label, raw["check"]],
+        sort_keys=True,
+        ensure_ascii=False,
+        default=str,
+    )
     fingerprint = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
     return Suite(
         name=name,
@@ -183,9 +194,11 @@ def _suite_file(name_or_path: str | Path) -> Path:
     """The TOML file of a suite: a registered name, or a path."""
     path = Path(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in SUITES:
+        # A package registers one file, or the folder with all its suites.
         registered = Path(str(SUITES.get(name_or_path)))
         return registered / f"{name_or_path}.toml" if registered.is_dir() else registered
-    if path.suffix != ".toml" and len(path.parts) == 1 and not path.exists():
+    looks_like_name = path.suffix != ".toml" and len(path.parts) == 1
+    if looks_like_name and not path.exists():
         raise BadInput(
             f"unknown suite '{name_or_path}'",
             code="suite.unknown",
@@ -260,6 +273,7 @@ def _check(entry: _Entry, default_label: str, place: str) -> Check:
             do="set it here or at the top of the suite",
             code="suite.no-label",
         )
+    # An INV check can expect the same label alone, and so on: the kind says how a check is read.
     expect = _expectation(entry.expect, place)
     if expect.kind not in FITS[entry.kind]:
         raise wrong(
@@ -309,6 +323,7 @@ def _expectation(raw: object, place: str) -> Expectation:
             allowed='"same_label", { label = 0 }, { not_down = 0.1 }, { not_up = 0.1 } or { steady = 0.1 }',
             code="suite.unknown-expectation",
         )
+    # The key of the table is what is expected, its value the label or the tolerance.
     read_settings(_Expect, raw, place, "expect")
     ((kind, value),) = raw.items()
     if kind == "label":
@@ -385,6 +400,7 @@ def _refuse_wrong_words(words: Mapping[str, str], place: str) -> None:
         )
     for word, replacement in words.items():
         key = f"edit.replace.{word}"
+        # Whole words are replaced, and only letters and digits show where one begins and ends.
         if not (word[:1].isalnum() and word[-1:].isalnum()):
             raise wrong(
                 f"'{word}' is not a word",
@@ -393,8 +409,10 @@ def _refuse_wrong_words(words: Mapping[str, str], place: str) -> None:
                 allowed="a letter or digit at both ends",
                 code="suite.not-a-word",
             )
+        # The replacement takes the case of the word, so that case alone is no difference.
         if word.lower() == replacement.lower():
             raise wrong("the replacement changes nothing", place, key, code="suite.same-word")
+    # Words are looked up in lower case: one of two spellings would never be used.
     if len({word.lower() for word in words}) < len(words):
         raise wrong(
             "duplicate word",

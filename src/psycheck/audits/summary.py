@@ -109,11 +109,20 @@ def _mean_and_sd(
     where = {key: rates[0].where[key] for key in place_keys} | group
     n = int(tested.sum())
     counts = {"checks": len(rates), "units": units.count}
-    findings = [measured("pass_rate_mean", mean, n, interval, where, counts)]
+    findings = [
+        measured(
+            "pass_rate_mean",
+            mean,
+            n,
+            interval=interval,
+            where=where,
+            counts=counts,
+        )
+    ]
     if len(rates) > 1:
         # Chance alone parts the rates of equally hard checks: no interval of their spread was found to cover.
         sd = float(shares.std(ddof=1))
-        findings.append(Finding("pass_rate_sd", sd, n, None, where, counts))
+        findings.append(Finding("pass_rate_sd", sd, n, where=where, counts=counts))
     return findings
 
 
@@ -157,22 +166,37 @@ def _pooled(rates: Sequence[Finding], means: Sequence[Finding], where: dict[str,
     n = sum(rate.n for rate in rates)
     counts = {"checks": len(rates), "corpora": len(means)}
 
-    # MOVER (Zou and Donner 2008): the squared distances of the ends from the means add up, weighted.
+    pooled_mean = float(values.mean())
+    down, up = _pooled_distances(means, checks=len(rates))
+    interval = (pooled_mean - down, pooled_mean + up)
+    findings = [
+        measured(
+            "pass_rate_mean",
+            pooled_mean,
+            n,
+            interval=interval,
+            where=where,
+            counts=counts,
+        )
+    ]
+    if len(values) > 1:
+        sd = float(values.std(ddof=1))
+        findings.append(Finding("pass_rate_sd", sd, n, where=where, counts=counts))
+    return findings
+
+
+def _pooled_distances(means: Sequence[Finding], *, checks: int) -> tuple[float, float]:
+    """How far the interval of the pooled mean reaches down and up, by MOVER (Zou and Donner 2008).
+
+    The squared distances of the ends from the means of the corpora add up, weighted.
+    """
     checks_of_corpus = np.array([mean.counts["checks"] for mean in means])
-    weights = checks_of_corpus / len(rates)
+    weights = checks_of_corpus / checks
     ends = np.array([mean.interval or UNKNOWN for mean in means])  # (corpora, 2)
     centres = np.array([[mean.value] for mean in means])
     squared_distances = (ends - centres) ** 2
     down, up = np.sqrt((weights**2) @ squared_distances)
-
-    pooled_mean = float(values.mean())
-    low = pooled_mean - float(down)
-    high = pooled_mean + float(up)
-    findings = [measured("pass_rate_mean", pooled_mean, n, (low, high), where, counts)]
-    if len(values) > 1:
-        sd = float(values.std(ddof=1))
-        findings.append(Finding("pass_rate_sd", sd, n, None, where, counts))
-    return findings
+    return float(down), float(up)
 
 
 def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -221,8 +245,10 @@ def _accuracies(findings: Sequence[Finding]) -> dict[tuple[str, str, str], float
         where = finding.where
         is_of_all_texts = "group" not in where and "check" not in where
         if is_of_all_texts:
-            place = (where.get("model", ""), where.get("corpus", ""), where.get("label", ""))
-            accuracies[place] = finding.value
+            model = where.get("model", "")
+            corpus = where.get("corpus", "")
+            label = where.get("label", "")
+            accuracies[model, corpus, label] = finding.value
     return accuracies
 
 
@@ -259,11 +285,26 @@ def _correlated(
     interval = None if math.isnan(correlation.interval[0]) else correlation.interval
     is_defined = not math.isnan(correlation.r)
     flags = _flags(n, is_defined=is_defined)
-    yield Finding("pearson_r", correlation.r, n, interval, where, counts, flags=flags)
+    yield Finding(
+        "pearson_r",
+        correlation.r,
+        n,
+        interval=interval,
+        where=where,
+        counts=counts,
+        flags=flags,
+    )
 
     # The p-value of the paper, which takes the pairs as independent.
     published_p = pearson(pass_rates, accuracies).p
-    yield Finding("pearson_p", published_p, n, None, where, counts, flags=flags)
+    yield Finding(
+        "pearson_p",
+        published_p,
+        n,
+        where=where,
+        counts=counts,
+        flags=flags,
+    )
 
     for test in ("paired", "unpaired"):
         p = math.nan
@@ -275,9 +316,8 @@ def _correlated(
             "t_p",
             p,
             n,
-            None,
-            where_of_test,
-            counts,
+            where=where_of_test,
+            counts=counts,
             flags=_flags(n, is_defined=is_defined),
         )
 

@@ -132,8 +132,10 @@ def choose_thresholds(scores: Scores, dev: Sequence[Corpus]) -> Thresholds:
         if not annotated:
             continue
         # All corpora together: a run decides at one threshold per label.
-        targets = np.concatenate([corpus.targets([label])[:, 0] for corpus in annotated])
-        dev_scores = np.concatenate([scores.of(corpus.items)[:, k] for corpus in annotated])
+        targets_of_corpora = [corpus.targets([label])[:, 0] for corpus in annotated]
+        scores_of_corpora = [scores.of(corpus.items)[:, k] for corpus in annotated]
+        targets = np.concatenate(targets_of_corpora)
+        dev_scores = np.concatenate(scores_of_corpora)
         is_usable = usable(targets, dev_scores)
         texts[k] = int(is_usable.sum())
 

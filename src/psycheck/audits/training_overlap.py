@@ -94,7 +94,9 @@ def _cautions(model: str, corpus: Corpus, digests: TextDigests) -> list[Finding]
 def _interval(corpus: Corpus, overlap: Matches) -> Interval:
     """The interval of the share, clustered by author; posts of histories count by themselves."""
     seen = overlap.exact | overlap.near
-    unclustered = Rate(int(seen.sum()), int((~overlap.short).sum())).interval
+    # Texts of a few words are alike by chance and were not compared.
+    is_compared = ~overlap.short
+    unclustered = Rate(int(seen.sum()), int(is_compared.sum())).interval
     if corpus.histories:
         return unclustered
-    return share(corpus, seen, ~overlap.short).interval or unclustered
+    return share(corpus, seen, is_compared).interval or unclustered

@@ -157,8 +157,12 @@ def contenders(every: Sequence[Standing]) -> list[int]:
         if k != first and standing.possible:
             behind[k] = _behind(standing, every[first])
     chance = _chance_apart(1 + len(behind))
-    rivals = [k for k, (_, p) in behind.items() if p >= chance]
-    return [first, *sorted(rivals, key=lambda k: behind[k][0])]
+    rivals: list[tuple[float, int]] = []
+    for k, (distance, p) in behind.items():
+        if p >= chance:
+            rivals.append((distance, k))
+    # The least behind first; of equal ones in the order of the checks.
+    return [first, *(k for _, k in sorted(rivals))]
 
 
 @cache
@@ -185,12 +189,14 @@ def _behind(standing: Standing, first: Standing) -> tuple[float, float]:
     else:
         errors = np.concatenate([first.errors, standing.errors]).astype(np.float64)
     variance = float(np.sum(errors**2))
-    freedom = 2 * variance**2 / max(float(np.sum(errors**4)), 1e-300)
+    fourth_powers = float(np.sum(errors**4))
+    freedom = 2 * variance**2 / max(fourth_powers, 1e-300)
     freedom = max(min(freedom, len(errors) - 1), 1)
 
     # One more text of each check that differs by 1, as in the standings.
     smoothing = sum(1 / max(n, 1) ** 2 for n in (standing.n, first.n))
-    distance = (first.lost - standing.lost) / math.sqrt(variance + smoothing)
+    standard_error = math.sqrt(variance + smoothing)
+    distance = (first.lost - standing.lost) / standard_error
     return distance, student_tail(distance, freedom)
 
 
@@ -213,9 +219,10 @@ def mark_weakest(findings: Sequence[Finding], every: Sequence[Standing]) -> list
         return marked
 
     for number, check in enumerate(weakest):
-        rate = findings[places[check]]
+        place = places[check]
+        rate = findings[place]
         flag = "maybe_weakest" if number else "weakest"
-        marked[places[check]] = replace(rate, flags=(*rate.flags, flag))
+        marked[place] = replace(rate, flags=(*rate.flags, flag))
     return marked
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from psycheck.commands.console import print_notes, span
+from psycheck.commands.colours import say
+from psycheck.commands.console import print_json, print_notes, span
 from psycheck.core.errors import counted
 from psycheck.core.finding import SCHEMA_VERSION
 
@@ -25,7 +26,7 @@ _URGENT = ("could not be scored", "incomplete", "decision threshold of")
 def print_forecast(tallies: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
     """Print how many texts each model would score, and the time or the requests that this takes."""
     if as_json:
-        typer.echo(json.dumps(tallies, indent=1))
+        print_json(dry_run=True, texts=tallies)
         return
 
     for name, tally in tallies.items():
@@ -56,12 +57,12 @@ def print_audit(run: "Run", folder: Path, *, as_json: bool, quiet: bool) -> None
 
     if not quiet:
         for line in _verdict_lines(run):
-            typer.echo(line)
+            say(line)
     for gate in run.gates:
         if not (quiet and gate.holds):
             _print_gate(gate, folder)
     if not quiet:
-        typer.echo(f"report: {folder / 'report.html'}")
+        say(f"report: {folder / 'report.html'}")
 
 
 def _is_urgent(note: str) -> bool:
@@ -138,7 +139,7 @@ def _headline_lines(run: "Run") -> Iterator[str]:
 
 def _print_gate(gate: "GateResult", folder: Path) -> None:
     state = "holds" if gate.holds else "FAILS"
-    typer.echo(f"gate {state}: {gate.gate} ({gate.reason})")
+    say(f"gate {state}: {gate.gate} ({gate.reason})")
     for line in gate.lines[:_MOST_FIGURES]:
         typer.echo(f"  {line}")
     further_figures = len(gate.lines) - _MOST_FIGURES

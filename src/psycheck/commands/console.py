@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import typer
 
+from psycheck.commands.colours import say
 from psycheck.commands.options import with_flags
 from psycheck.core.command import is_quiet
 from psycheck.core.finding import SCHEMA_VERSION
@@ -37,10 +38,10 @@ def print_notes(notes: Iterable[str], about: str = "", *, even_if_quiet: bool = 
     all_notes = [with_flags(note) for note in notes]
     assumptions = [assumed[1] for note in all_notes if (assumed := _ASSUMED.fullmatch(note))]
     if assumptions:
-        typer.echo(f"assumed: {name}{'; '.join(assumptions)}", err=True)
+        say(f"assumed: {name}{'; '.join(assumptions)}", err=True)
     for note in all_notes:
         if not _ASSUMED.fullmatch(note):
-            typer.echo(f"note: {name}{note}", err=True)
+            say(f"note: {name}{note}", err=True)
 
 
 def caution_lines(cautions: Iterable["Finding"]) -> list[str]:
@@ -69,8 +70,8 @@ def print_run(run: "Run", out: Path, lines: Iterable[str], *, as_json: bool, **m
 
     print_notes(run.notes)
     for line in lines:
-        typer.echo(line)
-    typer.echo(f"report: {report}")
+        say(line)
+    say(f"report: {report}")
 
 
 def print_json(**content: Any) -> None:

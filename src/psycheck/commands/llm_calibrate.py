@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from psycheck.statistics.recalibration import Platt
 
 WRONG_WAY = (
-    "{label}: the slope is not above 0, so this map would turn the ranking round: on dev, texts with higher "
-    "scores are annotated less often. A model that ranks so is not mended by calibration"
+    "{label}: the fitted slope is not above 0, so Platt's map would turn the ranking round: on dev, texts "
+    "with higher scores are not annotated more often. The order of the scores is kept, and they are only "
+    "shifted to the share annotated. A model that ranks so is not mended by calibration"
 )
 
 
@@ -109,5 +110,5 @@ def calibrate_cli(
         )
         platt = calibration.platt
         typer.echo(f"  platt={platt.slope:.4f}:{platt.intercept:.4f}")
-        if platt.slope <= 0:
+        if platt.only_shifts:
             print_notes([WRONG_WAY.format(label=calibration.label)])

@@ -76,6 +76,7 @@ def choose_cascade(
     The cheap model is calibrated on the same texts (Platt), so figures of dev are optimistic: judge the
     cascade on other texts.
     """
+    from psycheck.commands.llm_calibrate import WRONG_WAY
     from psycheck.models.opening import open_model
     from psycheck.scoring.answers import answers, in_equal_shares
     from psycheck.scoring.limits import NO_LIMITS
@@ -131,7 +132,7 @@ def choose_cascade(
         point=point,
         platt=platt,
         requests=tally.requests,
-        notes=tuple(tally.notes_on_replies()),
+        notes=(*tally.notes_on_replies(), *([WRONG_WAY.format(label=label)] if platt.only_shifts else [])),
         policy=policy,
     )
 

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from psycheck import __version__
 from psycheck.commands import options
+from psycheck.commands.colours import heading, say
 from psycheck.commands.verbs import VERBS, LazyCommands
 from psycheck.core.errors import PsycheckError
 
@@ -42,7 +43,7 @@ class VerbGroup(TyperGroup):
         # One width for all groups, so that the lines of help stand below each other.
         width = max(map(len, VERBS))
         for group in dict.fromkeys(verb.group for verb in VERBS.values()):
-            with formatter.section(group):
+            with formatter.section(heading(group)):
                 verbs = {name: verb for name, verb in VERBS.items() if verb.group == group}
                 formatter.write_dl([(name.ljust(width), verb.help) for name, verb in verbs.items()])
 
@@ -70,7 +71,7 @@ class VerbGroup(TyperGroup):
 
             if ctx.params["debug"]:
                 traceback.print_exc()
-            typer.echo(_fault_line(error), err=True)
+            say(_fault_line(error), err=True)
             raise typer.Exit(_FAULT) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -132,9 +133,9 @@ def run() -> None:
     try:
         app()
     except PsycheckError as error:
-        typer.echo(f"error: {error}", err=True)
+        say(f"error: {error}", err=True)
         sys.exit(error.exit_code)
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(options.with_flags(f"warning: {message}"), err=True)
+    say(options.with_flags(f"warning: {message}"), err=True)

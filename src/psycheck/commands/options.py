@@ -4,7 +4,7 @@ import json
 import re
 import tomllib
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from psycheck.commands.switches import print_intentions, printing, switches_of
 from psycheck.commands.verb_help import COLUMNS, COMMON, EXPERT, OLD_OPTIONS, print_all_help
 from psycheck.core.command import RUNNING, Command
-from psycheck.core.errors import BadInput, PsycheckError
+from psycheck.core.errors import BadInput, MissingExtra, PsycheckError
 
 if TYPE_CHECKING:
     from psycheck.corpora.columns import Columns
@@ -73,24 +74,25 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
 
         # Which options were typed is asked of the context, also for verbs that do not ask themselves.
         parameters.setdefault("ctx", Parameter("ctx", Parameter.KEYWORD_ONLY, annotation=typer.Context))
-        for added_name in _added_options(name, parameters):
-            parameters[added_name] = _setting(added_name, {"type": "bool", "default": False})
+        added_entries = _added_options(name, parameters)
+        for added_name, added_entry in added_entries.items():
+            parameters[added_name] = _setting(added_name, added_entry)
 
         # The options that name columns come last in the help: most corpora need none of them.
         takes_columns = parameters.pop("columns", None) is not None
         column_names = tuple(columns) if takes_columns else ()
         for column_name in column_names:
             parameters[column_name] = _setting(column_name, _COLUMN_OPTIONS[column_name])
-        panels = _panels(name, parameters)
+        panels = _panels(name, parameters, added_entries)
 
         entry_of = {parameter_name: entries.get(parameter_name, "") for parameter_name in parameters}
+        entry_of |= added_entries
         declared = []
         for parameter_name, parameter in parameters.items():
             panel = panels.get(parameter_name)
             annotation = _annotation(parameter, entry_of[parameter_name], panel)
             declared.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation))
-        if panels:
-            declared.append(_HELP_ALL)
+        declared.append(_HELP_ALL)
         flags = _flags_by_setting(entry_of)
         OLD_OPTIONS[name] = _old_flags(entry_of)
         writes_run = name in _OPTIONS["writes_run"]["verbs"]
@@ -107,12 +109,20 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
                 if writes_run and values.get("out") is not None and not given(values["ctx"], "out"):
                     values["out"] = _free_folder(values["out"])
 
+                switches = switches_of(values, parameters.keys() - added_entries.keys())
+                if switches.dry_run:
+                    print_intentions(name, values, as_json=bool(values["json_"]))
+                    return
+
                 # The other values are settings, which the function reads from its context.
                 named_values = {option: value for option, value in values.items() if option in arguments}
-                function(**named_values)
+                with printing(switches, name, values["out"] if writes_run else None):
+                    function(**named_values)
             except PsycheckError as error:
                 name_options(error)
                 raise
+            except ModuleNotFoundError as error:
+                raise _missing_extra(name, error) from error
             finally:
                 # In a test or a notebook, what runs next in this process is not this command.
                 RUNNING.reset(running)
@@ -125,12 +135,19 @@ def verb(name: str, columns: Iterable[str] = _COLUMN_OPTIONS) -> Callable[[VerbF
     return decorated
 
 
-def _added_options(verb_name: str, parameters: Iterable[str]) -> list[str]:
+def _added_options(verb_name: str, parameters: Container[str]) -> dict[str, dict[str, Any]]:
     """The switches that every verb has, and --force of those that write a run, unless they declare them."""
-    wanted = ["quiet"]
+    wanted = dict(_OPTIONS["every"])
     if verb_name in _OPTIONS["writes_run"]["verbs"]:
-        wanted.append("force")
-    return [switch for switch in wanted if switch not in parameters]
+        wanted["force"] = {"type": "bool", "default": False, **_OPTIONS["shared"]["force"]}
+    return {name: entry for name, entry in wanted.items() if name not in parameters}
+
+
+def _missing_extra(verb_name: str, error: ModuleNotFoundError) -> Exception:
+    """What to say of a library that is not installed: the extra of a verb that needs one as a whole."""
+    extra = _OPTIONS["extras"].get(verb_name.split()[0])
+    is_ours = (error.name or "").startswith("psycheck")
+    return error if extra is None or is_ours else MissingExtra(f"psycheck {verb_name}", extra)
 
 
 def _command(verb_name: str, values: Mapping[str, Any]) -> Command:
@@ -161,18 +178,18 @@ def _old_flags(entries: Mapping[str, Entry]) -> dict[str, str]:
     return renamed
 
 
-def _panels(verb_name: str, parameters: Iterable[str]) -> dict[str, str]:
-    """The panel of the help in which each option stands; empty for a verb whose help has one list."""
-    common = _OPTIONS["common"].get(verb_name)
-    if common is None:
-        return {}
+def _panels(verb_name: str, parameters: Iterable[str], added: Container[str]) -> dict[str, str]:
+    """The panel of the help in which each option stands."""
+    # Few options are common without being listed, but for those that every verb has.
+    own_options = [name for name in parameters if name not in added]
+    common = _OPTIONS["common"].get(verb_name, own_options)
 
     panels = {}
     for parameter_name in parameters:
-        if parameter_name in common:
-            panels[parameter_name] = COMMON
-        elif parameter_name in _COLUMN_OPTIONS:
+        if parameter_name in _COLUMN_OPTIONS:
             panels[parameter_name] = COLUMNS
+        elif parameter_name in common:
+            panels[parameter_name] = COMMON
         else:
             panels[parameter_name] = _PANEL_OF.get(parameter_name, EXPERT)
     return panels

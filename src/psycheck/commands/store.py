@@ -79,7 +79,7 @@ def _confirmed(question: str) -> bool:
     """Ask on the terminal; without one, the answer is no."""
     # `confirm` aborts at the end of the input, as in a script.
     with suppress(typer.Abort):
-        return typer.confirm(question)
+        return typer.confirm(question, err=True)
     return False
 
 

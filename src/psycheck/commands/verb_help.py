@@ -6,6 +6,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from psycheck.commands.colours import heading
+
 COMMON = "Common options"
 COLUMNS = "Columns"
 EXPERT = "Expert"
@@ -45,7 +47,7 @@ class VerbCommand(TyperCommand):
         """Write the examples as they are typed: a line that is wrapped cannot be copied."""
         if self.epilog:
             lines = [line.strip() for line in self.epilog.splitlines() if line]
-            with formatter.section(lines[0].removesuffix(":")):
+            with formatter.section(heading(lines[0].removesuffix(":"))):
                 for line in lines[1:]:
                     formatter.write(f"  {line}\n")
 
@@ -93,7 +95,7 @@ def _write_section(title: str, parameters: Iterable[Any], ctx: Any, formatter: A
     records = [parameter.get_help_record(ctx) for parameter in parameters]
     rows = [record for record in records if record is not None]
     if rows:
-        with formatter.section(title):
+        with formatter.section(heading(title)):
             formatter.write_dl(rows)
 
 

@@ -64,6 +64,8 @@ def _command(name: str, verb: Verb) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     # A group such as `symptoms` has verbs of its own.
     if isinstance(target, typer.Typer):
+        for registered in target.registered_commands:
+            registered.cls = VerbCommand
         app.add_typer(target, name=name)
         command: Any = typer.main.get_group(app).commands[name]
     else:

@@ -61,9 +61,16 @@ class PsycheckError(Exception):
         self.key = key
 
     def __str__(self) -> str:
-        parts = {"where": self.where, "allowed": self.allowed, "do": self.do}
-        lines = [f"  {name}: {part}" for name, part in parts.items() if part]
-        return "\n".join([self.what, *lines])
+        parts = {
+            "where": self.where,
+            "allowed": self.allowed,
+            "do": self.do,
+        }
+        lines = [self.what]
+        for name, part in parts.items():
+            if part:
+                lines.append(f"  {name}: {part}")
+        return "\n".join(lines)
 
 
 class BadInput(PsycheckError):
@@ -141,7 +148,12 @@ def check_size(size: float, where: str, most: float = 8) -> None:
         )
 
 
-def check_piece(piece: bytes, size: float, where: str, most: float = 8) -> bytes:
+def check_piece(
+    piece: bytes,
+    size: float,
+    where: str,
+    most: float = 8,
+) -> bytes:
     """The next piece of a file; it must not make the file's `size` too large, or be only empty lines."""
     is_empty = len(piece) >= _EMPTY_LINES and not piece.strip(b"\r\n")
     if is_empty:

@@ -39,13 +39,23 @@ def digest_of(item: Item, key: bytes = b"") -> bytes:
         return _fresh_state(key, item.encode("utf-8", "surrogatepass")).digest()
     if not key:
         return item.digest
-    return blake2b(item.digest, digest_size=_DIGEST_BYTES, key=key, person=b"composed").digest()
+    return blake2b(
+        item.digest,
+        digest_size=_DIGEST_BYTES,
+        key=key,
+        person=b"composed",
+    ).digest()
 
 
 def _fresh_state(key: bytes, start: bytes = b"") -> blake2b:
     # The key starts the hash as secret salt and personalisation; as `key=`, it would be a block of its own
     # and double the work on a short text.
-    return blake2b(start, digest_size=_DIGEST_BYTES, salt=key[:16], person=key[16:])
+    return blake2b(
+        start,
+        digest_size=_DIGEST_BYTES,
+        salt=key[:16],
+        person=key[16:],
+    )
 
 
 def size_of(item: Item) -> int:

@@ -194,6 +194,7 @@ class Replying(Model, Protocol):
 
     def score(self, items: Sequence[Any], /) -> FloatArray:
         """Scores of items whose replies need not be kept, (n, k)."""
+        # What never arrives stays NaN.
         scores = np.full((len(items), len(self.labels)), np.nan)
         for arrival in self.ask(items):
             for place, answer in answers_in(arrival):

@@ -16,7 +16,13 @@ def quiet(_: str) -> None:
     """Report nothing."""
 
 
-def silent(name: str, done: int, total: int, seconds: float, /) -> None:
+def silent(
+    name: str,
+    done: int,
+    total: int,
+    seconds: float,
+    /,
+) -> None:
     """Report nothing."""
 
 

@@ -64,7 +64,8 @@ class GateResult:
         # What pytest shows of `assert run.passes(...)`.
         state = "holds" if self.holds else "fails"
         figures = "; ".join(self.lines)
-        return f"<gate {state}: {self.gate} ({self.reason}{': ' if figures else ''}{figures})>"
+        reason = f"{self.reason}: {figures}" if figures else self.reason
+        return f"<gate {state}: {self.gate} ({reason})>"
 
 
 @dataclass(frozen=True, slots=True)

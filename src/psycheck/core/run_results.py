@@ -60,8 +60,8 @@ class Results:
 
     def failures(
         self,
-        *,
         check: str | Sequence[str] | None = None,
+        *,
         model: str | None = None,
         corpus: str | None = None,
         texts: bool = False,
@@ -80,18 +80,24 @@ class Results:
         if corpus is not None:
             chosen["corpus"] = [corpus]
 
+        # Names as text: categories of two tables cannot be compared.
         named = pl.col(pl.Categorical).cast(pl.String)
         failed = cases.with_columns(named).filter(pl.col("outcome") == "failed").drop("outcome")
         for column, names in chosen.items():
             _refuse_unknown(column, names, cases[column].cast(pl.String).unique().to_list())
             failed = failed.filter(pl.col(column).is_in(names))
+        # NaN would rank above every change.
         change = (pl.col("after") - pl.col("before")).abs().fill_nan(0.0)
         failed = failed.sort(change, descending=True, maintain_order=True)
         return self._reader().with_texts(self._run(), failed) if texts else failed
 
-    def passes(self, gate: str) -> "GateResult":
-        """Whether a gate such as "f1>=0.8" holds: false if not, with the gate and the value as its text."""
-        return self._reader().gate(self._run(), gate)
+    def passes(self, gate: str, *more: str) -> "GateResult":
+        """Whether a gate such as "f1>=0.8" holds: false if not, with the gate and the value as its text.
+
+        Of several gates the first that fails counts.
+        """
+        results = [self._reader().gate(self._run(), each) for each in (gate, *more)]
+        return next((result for result in results if not result.holds), results[0])
 
     def to_latex(self) -> str:
         """The main tables for a paper (booktabs): performance, and the pass rate of each check."""
@@ -129,7 +135,9 @@ class Results:
 
         failed_gates = [gate for gate in self.gates if not gate.holds]
         if self.gates:
-            lines.append(f"{len(self.gates) - len(failed_gates)} of {len(self.gates)} gates hold")
+            all_gates = len(self.gates)
+            holding = all_gates - len(failed_gates)
+            lines.append(f"{holding} of {all_gates} gates hold")
         lines += [f"gate fails: {gate.gate} ({gate.reason})" for gate in failed_gates]
 
         tested_checks = [check for check in self.findings.where(measure="pass_rate") if check.tested]

@@ -185,15 +185,16 @@ def cross_scores(
     text_array = np.array(texts, dtype=object)
     fold_of_text = folds_of(groups, labels, seed)
     # The solver sums in the order of the texts: one order of their own makes the scores the same to the bit.
-    order = sorted(range(len(texts)), key=lambda place: (texts[place], labels[place], groups[place]))
-    places = np.array(order, dtype=np.int64)
+    in_order = sorted(zip(texts, labels.tolist(), groups, range(len(texts)), strict=True))
+    places = np.array([place for _, _, _, place in in_order], dtype=np.int64)
 
     for fold in range(FOLDS):
         in_fold = fold_of_text[places] == fold
         train = places[~in_fold]
         test = places[in_fold]
         # Large groups can leave a fold empty, or take all of a class: its texts stay without a score.
-        if len(set(labels[train])) < 2 or not len(test):
+        has_both_classes = len(set(labels[train])) == 2
+        if not has_both_classes or not len(test):
             continue
 
         vectorizer, classifier = _classifier()
@@ -283,5 +284,9 @@ def _classifier() -> tuple[Any, Any]:
         sublinear_tf=True,
         max_features=50_000,
     )
-    classifier = LogisticRegression(C=10.0, class_weight="balanced", max_iter=1_000)
+    classifier = LogisticRegression(
+        C=10.0,
+        class_weight="balanced",
+        max_iter=1_000,
+    )
     return vectorizer, classifier

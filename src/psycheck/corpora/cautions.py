@@ -279,7 +279,11 @@ def _caution(
     )
 
     # Commands are pasted into a shell, and a word or a label may hold anything.
-    quoted = {**typed, "word": shlex.quote(sign.word or ""), "label": shlex.quote(sign.label)}
+    quoted = {
+        **typed,
+        "word": shlex.quote(sign.word or ""),
+        "label": shlex.quote(sign.label),
+    }
     # A hidden word cannot stand in a command: then the command is the one that shows it.
     if hidden:
         command = entry["hidden_command"]

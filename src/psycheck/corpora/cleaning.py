@@ -293,7 +293,10 @@ def _reads_impersonal(texts: Sequence[str]) -> bool:
         return True
 
     # A bot writes the same text again and again, with another number, link or tag in it.
-    templates = Counter(_FORMS["varying"].sub(" ", text.lower()).strip() for text in texts)
+    templates: Counter[str] = Counter()
+    for text in texts:
+        template = _FORMS["varying"].sub(" ", text.lower())
+        templates[template.strip()] += 1
     _, copies = templates.most_common(1)[0]
     return copies > count / 2
 

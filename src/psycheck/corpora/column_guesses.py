@@ -121,14 +121,17 @@ def _guess_id(table: Table, assigned: set[str]) -> str | None:
     for column in candidates:
         cells = table.columns[column]
         values = {str(cell) for cell in cells if cell is not None}
-        if len(values) == len(cells) and all(value.strip() for value in values):
+        are_distinct = len(values) == len(cells)
+        if are_distinct and all(value.strip() for value in values):
             return column
     return candidates[0] if candidates else None
 
 
 def _may_hold_ids(cells: Sequence[object]) -> bool:
+    if holds_several_values(cells):
+        return False
     # Two values, true and false, are an answer rather than an id, whatever the column is called.
-    return not holds_several_values(cells) and not any(isinstance(cell, bool) for cell in cells)
+    return not any(isinstance(cell, bool) for cell in cells)
 
 
 def _guess_split(table: Table, assigned: set[str]) -> str | None:
@@ -186,7 +189,9 @@ def guess_labels(table: Table, assigned: set[str]) -> list[str]:
 
 
 def _is_label(column: str, cells: Sequence[object]) -> bool:
-    if holds_several_values(cells) or all(cell is None or cell == "" for cell in cells):
+    if holds_several_values(cells):
+        return False
+    if all(cell is None or cell == "" for cell in cells):
         return False
 
     vocabulary = words()

@@ -129,12 +129,15 @@ def _named_groups(table: Table, groups: Sequence[str]) -> list[str]:
     if groups:
         return [_existing(table, column) for column in groups]
 
-    groups_found = []
+    marked_groups = []
     for column, cells in table.columns.items():
+        if not column.startswith(GROUP):
+            continue
         # A group with long names was written by us, but is not read back.
-        if column.startswith(GROUP) and first_prose(map(str, cells), LONGEST_GROUP) is None:
-            groups_found.append(column)
-    return groups_found
+        has_prose = first_prose(map(str, cells), LONGEST_GROUP) is not None
+        if not has_prose:
+            marked_groups.append(column)
+    return marked_groups
 
 
 def _guess_single_roles(
@@ -178,7 +181,8 @@ def _guessed_labels(table: Table, assigned: set[str]) -> tuple[list[tuple[str, s
     # A list of labels per row is common in JSON lines; without a note, users wonder where the label is.
     nested = [column for column, cells in table.columns.items() if holds_several_values(cells)]
     names_of_labels = words()["label"]
-    unusable = [column for column in (*nested, *table.unread) if column.casefold() in names_of_labels]
+    not_single = (*nested, *table.unread)
+    unusable = [column for column in not_single if column.casefold() in names_of_labels]
     notes = [f"Column '{column}' holds several values per row, so it is not a label." for column in unusable]
 
     guessed = guess_labels(table, assigned)
@@ -295,7 +299,11 @@ def source_of_older_run(typed: str) -> CorpusSource:
         names = tuple(name for typed_option, name in pairs if typed_option == option)
         if names:
             columns[role] = names[0] if role in _SINGLE_ROLES else names
-    return CorpusSource(path=path, columns=columns, split=dict(pairs).get("--split"))
+    return CorpusSource(
+        path=path,
+        columns=columns,
+        split=dict(pairs).get("--split"),
+    )
 
 
 def without_options(typed: str, options: Iterable[str]) -> str:

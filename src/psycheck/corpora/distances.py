@@ -198,21 +198,31 @@ def _sampling_notes(side: Side, how: Comparing) -> Iterator[str]:
     """What of a side was only sampled, for the parts that use it."""
     name = side.corpus.name
     size = len(side.corpus)
-    if len(side.counted) < size and PARTS_OF_COUNTS & set(how.parts):
+    uses_counts = not PARTS_OF_COUNTS.isdisjoint(how.parts)
+    uses_vectors = not PARTS_OF_VECTORS.isdisjoint(how.parts)
+
+    counted = len(side.counted)
+    if uses_counts and counted < size:
         use = "used for word counts and the domain classifier"
-        yield f"{name}: {len(side.counted):,} of {size:,} texts are {use}, seed {how.seed}"
-    if len(side.encoded) < size and PARTS_OF_VECTORS & set(how.parts):
-        yield f"{name}: {len(side.encoded):,} of {size:,} texts are encoded, seed {how.seed}"
+        yield f"{name}: {counted:,} of {size:,} texts are {use}, seed {how.seed}"
+    encoded = len(side.encoded)
+    if uses_vectors and encoded < size:
+        yield f"{name}: {encoded:,} of {size:,} texts are encoded, seed {how.seed}"
 
 
 def _encoded(sides: Sequence[Side], encode: Callable[[Sequence[str]], FloatArray]) -> list[Side]:
     """The sides with the vectors of their texts, encoded together."""
     # Together, because TF–IDF learns its dimensions from the texts: apart, each side would have its own.
     texts = [*chain.from_iterable(side.encoded.texts for side in sides)]
+    sizes = [len(side.encoded) for side in sides]
     # `np.split` takes the places between the parts, so not the end of the last one.
-    ends = np.cumsum([len(side.encoded) for side in sides])[:-1]
+    ends = np.cumsum(sizes)[:-1]
     vectors_of_sides = np.split(encode(texts), ends)
-    return [replace(side, vectors=vectors) for side, vectors in zip(sides, vectors_of_sides, strict=True)]
+
+    with_vectors = []
+    for side, vectors in zip(sides, vectors_of_sides, strict=True):
+        with_vectors.append(replace(side, vectors=vectors))
+    return with_vectors
 
 
 def _findings_of_pair(

@@ -220,7 +220,8 @@ def with_judgements(
     replaced_columns = [LABEL + label for label in (*labels, UNCERTAIN)]
     table = corpus.table.drop(replaced_columns, strict=False)
     for column, values in values_by_column.items():
-        by_item = values.select("item", pl.col("value").cast(pl.Float64).alias(column))
+        marks = pl.col("value").cast(pl.Float64).alias(column)
+        by_item = values.select("item", marks)
         # A left join: texts that nobody judged stay, with null (not annotated, never 0).
         table = table.join(
             by_item,

@@ -40,7 +40,8 @@ def conflicts(corpus: Corpus, label: str, copies: Sequence[str]) -> Iterator[Sig
 
     # Texts without a word (an emoji, a number of marks) have the same plain text and are no copies.
     contradicted = (positive_copies & negative_copies) - {""}
-    places = [place for place in np.flatnonzero(annotated).tolist() if copies[place] in contradicted]
+    annotated_places = np.flatnonzero(annotated).tolist()
+    places = [place for place in annotated_places if copies[place] in contradicted]
     yield share_sign(
         name="conflicting_labels",
         corpus=corpus,
@@ -244,7 +245,8 @@ def _strongest_association(missing: BoolArray, traits: Sequence[_Trait]) -> tupl
     for trait in traits:
         missing_here = missing[trait.known]
         # A value for nearly each text (a free-text group) goes along with anything.
-        few_values = 2 <= len(set(trait.values)) <= len(trait.values) / 5
+        distinct_values = len(set(trait.values))
+        few_values = 2 <= distinct_values <= len(trait.values) / 5
         # Among the texts with this trait all or none may be missing, and V is not defined.
         varies = 0 < missing_here.sum() < len(missing_here)
         if not few_values or not varies:

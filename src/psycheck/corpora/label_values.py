@@ -73,8 +73,10 @@ def looks_like_label(cells: Sequence[object]) -> bool:
 
 def tells_from_controls(cells: Sequence[object]) -> bool:
     """Whether a column holds two words, of which one means controls: "control" and "depressed"."""
-    distinct = {cell.strip().casefold() for cell in cells if isinstance(cell, str) and cell.strip()}
-    return len(distinct) == 2 and len(distinct & set(words()["controls"])) == 1
+    distinct = {cell.strip().casefold() for cell in cells if isinstance(cell, str)}
+    distinct.discard("")
+    controls = distinct.intersection(words()["controls"])
+    return len(distinct) == 2 and len(controls) == 1
 
 
 def is_name(text: str, most: int = 20, most_words: int = 3) -> bool:

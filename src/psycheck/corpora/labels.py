@@ -94,7 +94,8 @@ def read_label(
     key_of_positive = keys_of(positive)
     # A scale has levels instead of positive values.
     present_keys = {value.key for value in read.values} if level is None else set()
-    matched = frozenset(written for written, key in key_of_positive.items() if key in present_keys)
+    present = [written for written, key in key_of_positive.items() if key in present_keys]
+    matched = frozenset(present)
 
     if name == EVERY:
         marks = _one_label_per_class(read)
@@ -366,7 +367,8 @@ def _value_meaning_1(values: Sequence[LabelValue], label: str) -> LabelValue | N
 
     # "depressed" names the label "depress", "not depressed" does not.
     name = re.compile(rf"(?<![^\W_]){re.escape(label.casefold())}")
-    naming_label = [value for value in values if name.search(value.key) and _negated_name(value.key) is None]
+    with_name = [value for value in values if name.search(value.key)]
+    naming_label = [value for value in with_name if _negated_name(value.key) is None]
     return naming_label[0] if len(naming_label) == 1 else None
 
 

@@ -20,8 +20,9 @@ SplitsByKey = dict[str | None, set[str]]
 
 def plain_texts(corpus: Corpus) -> list[str]:
     """Each text as it is compared: its words in lower case."""
-    words = pl.col("text").str.to_lowercase().str.extract_all(WORD).list.join(" ")
-    return corpus.table.select(words)["text"].to_list()
+    words = pl.col("text").str.to_lowercase().str.extract_all(WORD)
+    joined = corpus.table.select(words.list.join(" "))
+    return joined["text"].to_list()
 
 
 def split_of(corpus: Corpus) -> list[str] | None:
@@ -82,7 +83,12 @@ def _repetitions(copies: Sequence[str]) -> list[int]:
     first_place: dict[str, int] = {}
     for place, copy in enumerate(copies):
         first_place.setdefault(copy, place)
-    return [place for place, copy in enumerate(copies) if copy and first_place[copy] != place]
+    repetitions = []
+    for place, copy in enumerate(copies):
+        # A text without a word has nothing to repeat.
+        if copy and first_place[copy] != place:
+            repetitions.append(place)
+    return repetitions
 
 
 def _splits_by_key(keys: Sequence[str | None], splits: Sequence[str]) -> SplitsByKey:

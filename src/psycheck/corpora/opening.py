@@ -1,7 +1,7 @@
 """Open a corpus: a path, demo:NAME, NAME:PATH of a known one, an entry of a plan, or data in memory."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
@@ -37,7 +37,7 @@ class CorpusPlan:
 
 
 class TableLike(Protocol):
-    """A pandas DataFrame, or a Hugging Face Dataset or DatasetDict."""
+    """A pandas DataFrame, a table of Arrow, or a Hugging Face Dataset or DatasetDict."""
 
     def __len__(self) -> int: ...
 
@@ -55,6 +55,7 @@ CorpusLike = (
     | pl.LazyFrame
     | Sequence[str]
     | Rows
+    | Iterator[Mapping[str, Any]]
     | ColumnsInMemory
     | TableLike
 )
@@ -71,7 +72,11 @@ def open_corpora(
     """
     named_columns = columns_of_keywords(columns)
     if _names_corpora(sources):
-        return [replace(_opened(source, named_columns, split), name=name) for name, source in sources.items()]
+        named_corpora = []
+        for name, source in sources.items():
+            corpus = _opened(source, named_columns, split)
+            named_corpora.append(replace(corpus, name=name))
+        return named_corpora
 
     corpora: list[Corpus] = []
     for source in _listed(sources):
@@ -93,9 +98,11 @@ def _names_corpora(sources: Any) -> TypeGuard[Mapping[str, CorpusLike]]:
 
 
 def _is_a_corpus(source: object) -> bool:
-    has_columns = hasattr(source, "columns") or hasattr(source, "column_names")
-    holds_rows = isinstance(source, list) and bool(source) and isinstance(source[0], Mapping)
-    return has_columns or holds_rows or isinstance(source, str | Path | Corpus | CorpusPlan | Mapping)
+    if isinstance(source, str | Path | Corpus | CorpusPlan | Mapping):
+        return True
+    if hasattr(source, "columns") or hasattr(source, "column_names"):
+        return True
+    return isinstance(source, list) and bool(source) and isinstance(source[0], Mapping)
 
 
 def _listed(sources: Any) -> list[Any]:
@@ -258,7 +265,8 @@ def corpus_plan(
     """One corpus as named on the command line: PATH or NAME=PATH."""
     name, equals, path = typed.partition("=")
     # A file may have "=" in its name, and a folder in its path.
-    is_renamed = bool(equals) and name != "" and "/" not in name and not Path(typed).exists()
+    has_name = bool(equals) and name != "" and "/" not in name
+    is_renamed = has_name and not Path(typed).exists()
     return CorpusPlan(
         path=path if is_renamed else typed,
         name=name if is_renamed else None,

@@ -174,7 +174,12 @@ def vector_findings(
         where=where,
     )
 
-    test = mmd.mmd_test(*clouds, sides=sides, permutations=permutations, seed=seed)
+    test = mmd.mmd_test(
+        *clouds,
+        sides=sides,
+        permutations=permutations,
+        seed=seed,
+    )
     discrepancy = Figure(
         value=test.value,
         interval=test.interval,
@@ -338,7 +343,8 @@ def finding_of(
         )
 
     # The interval is not known: the flag tells whether more texts would help.
-    units = [number for name, number in counts.items() if name.startswith("units")] or [figure.n]
+    unit_counts = [number for name, number in counts.items() if name.startswith("units")]
+    units = unit_counts or [figure.n]
     too_few = np.isnan(figure.value) or min(units) < fewest
     flag = "too_few" if too_few else "no_spread"
     return Finding(

@@ -39,7 +39,8 @@ def by_author(corpus: Corpus, most: int = MOST) -> Corpus:
     authors = _joined_by_author(_in_time_order(posts), posts, most)
     split = ["split"] if "split" in posts.table else []
     labels = [LABEL + label for label in posts.labels]
-    columns = ["id", "text", "author", *HISTORY, *split, *labels, *_groups_of_authors(posts, authors)]
+    groups = _groups_of_authors(posts, authors)
+    columns = ["id", "text", "author", *HISTORY, *split, *labels, *groups]
     return replace(
         posts,
         table=authors.select(columns),

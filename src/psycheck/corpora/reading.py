@@ -105,8 +105,15 @@ def unread_columns(path: str | Path, columns: Columns) -> tuple[str, ...]:
     table = read_table(Path(path))
     roles = assign(table, columns)
     label_columns = [column for column, _ in roles.labels]
-    read = {roles.text, roles.id, *roles.plain.values(), *roles.groups, *label_columns}
-    return tuple(column for column in (*table.columns, *table.unread) if column not in read)
+    read_columns = {
+        roles.text,
+        roles.id,
+        *roles.plain.values(),
+        *roles.groups,
+        *label_columns,
+    }
+    all_columns = (*table.columns, *table.unread)
+    return tuple(column for column in all_columns if column not in read_columns)
 
 
 def unread_note(columns: Sequence[str]) -> str:
@@ -177,7 +184,11 @@ def _repeated_id(
     rows: tuple[int, int],
     column: str,
 ) -> BadInput:
-    places = [table.where(row).removeprefix(str(table.path)).lstrip(", /") for row in rows]
+    places = []
+    for row in rows:
+        # The path is named once, in `where`.
+        place = table.where(row).removeprefix(str(table.path))
+        places.append(place.lstrip(", /"))
     # An id that may be what someone wrote is not quoted: "id of 35 characters".
     id_in_message = quoted(id_).removeprefix("a value ")
     return BadInput(
@@ -251,7 +262,8 @@ def _splits(table: Table, column: str | None) -> tuple[list[str | None] | None, 
         )
 
     names = {value: split_name(value) for value in values}
-    notes = [f"Split '{value}' is read as '{name}'." for value, name in names.items() if name != value]
+    renamed = {value: name for value, name in names.items() if name != value}
+    notes = [f"Split '{value}' is read as '{name}'." for value, name in renamed.items()]
     splits = [None if cell is None else names[cell] for cell in cells]
     return splits, notes
 

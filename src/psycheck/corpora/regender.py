@@ -62,19 +62,21 @@ def regendered(corpus: Corpus, to: str = "swapped", scope: Scope = PRONOUNS_ONLY
     # Pronouns are swapped by default: a reader must know how many changed texts still say "mother" or "Mr".
     texts = corpus.texts
     named_besides = sum(names_besides(texts[row], scope) for row in edits.new_texts)
-    touched = len(edits.new_texts) + len(edits.undecided) + len(edits.emptied)
+    changed_texts = len(edits.new_texts)
+    undecided = len(edits.undecided)
+    emptied = len(edits.emptied)
     counts = {
         "before": len(texts),
         "after": len(changed),
-        "changed": len(edits.new_texts),
-        "unchanged": len(texts) - touched,
-        "undecided": len(edits.undecided),
-        "emptied": len(edits.emptied),
+        "changed": changed_texts,
+        "unchanged": len(texts) - changed_texts - undecided - emptied,
+        "undecided": undecided,
+        "emptied": emptied,
         "named_besides": named_besides,
     }
 
     words = "+".join(scope.words)
-    note = f"{corpus.name}: {len(edits.new_texts)} of {len(texts)} texts {to} by gender ({words})"
+    note = f"{corpus.name}: {changed_texts} of {len(texts)} texts {to} by gender ({words})"
     ids = corpus.ids
     return Regendered(
         corpus=replace(changed, notes=(*corpus.notes, note)),

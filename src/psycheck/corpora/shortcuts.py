@@ -134,8 +134,10 @@ def label_of_source(corpus: Corpus, label: str) -> Iterator[Sign]:
         members[np.isin(members, names[texts < FEWEST])] = ""
 
         _, codes = np.unique(members, return_inverse=True)
-        positive_shares = np.bincount(codes[yes], minlength=codes.max() + 1) / yes.sum()
-        negative_shares = np.bincount(codes[no], minlength=codes.max() + 1) / no.sum()
+        code_count = codes.max() + 1
+        positive_shares = np.bincount(codes[yes], minlength=code_count) / yes.sum()
+        negative_shares = np.bincount(codes[no], minlength=code_count) / no.sum()
+        # Whether the group of each text has a larger share of the texts annotated 1 than of the others.
         in_positive_group = (positive_shares > negative_shares)[codes]
         yield Sign(
             name="label_of_source",
@@ -195,7 +197,9 @@ def _most_telling(
     counts = table.join(annotations, on="row").group_by("word").agg(texts_with_word)
     common = counts.filter(pl.col("yes") + pl.col("no") >= FEWEST)
 
-    gap = pl.col("yes") / int(yes.sum()) - pl.col("no") / max(int(no.sum()), 1)
+    share_of_yes = pl.col("yes") / int(yes.sum())
+    share_of_no = pl.col("no") / max(int(no.sum()), 1)
+    gap = share_of_yes - share_of_no
     rank = gap.abs() if either_way else gap
     # Ties go to the first word of the alphabet.
     ranked = common.sort(rank, "word", descending=[True, False])

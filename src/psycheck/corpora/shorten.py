@@ -86,7 +86,11 @@ def _cut_until_read(
 
 def _fits_alone(sentence: str, readers: Sequence[Read]) -> bool:
     """Whether every reader reads the sentence to its end if nothing stands before it."""
-    return all(int(read([sentence])[0]) >= len(sentence) for read in readers)
+    for read in readers:
+        (characters_read,) = read([sentence])
+        if int(characters_read) < len(sentence):
+            return False
+    return True
 
 
 def _unread_characters(texts: Sequence[str], readers: Sequence[Read], sentences: Sequence[str]) -> list[int]:

@@ -196,8 +196,10 @@ def _posts_of_table(table: Table, roles: Roles, split: str | None) -> Iterator[P
 
     for index, text in enumerate(texts_of(table, roles.text)):
         # "val" and "validation" are both "dev", in the file as in the option.
-        if split is not None and split_name(splits[index] or "") != split_name(split):
-            continue
+        if split is not None:
+            split_of_text = split_name(splits[index] or "")
+            if split_of_text != split_name(split):
+                continue
 
         # Without an id column, texts are numbered over all pieces.
         id_ = str(table.before + index + 1) if ids is None else ids[index]

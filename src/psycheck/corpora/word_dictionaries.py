@@ -8,6 +8,7 @@ tab or a bar.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from psycheck.core.errors import UNREADABLE, BadInput, explained, nearest
@@ -37,8 +38,10 @@ class Dictionary:
 
 
 def _contains(words: list[str], phrase: tuple[str, ...]) -> bool:
+    """Whether the words of a phrase stand in a row."""
     size = len(phrase)
-    return any(tuple(words[start : start + size]) == phrase for start in range(len(words) - size + 1))
+    starts = range(len(words) - size + 1)
+    return any(tuple(words[start : start + size]) == phrase for start in starts)
 
 
 def read_dictionary(spec: str | Path) -> Dictionary:
@@ -55,13 +58,7 @@ def read_dictionary(spec: str | Path) -> Dictionary:
         lines = [line.strip() for line in path.read_text("utf-8-sig").splitlines()]
 
     if path.suffix == ".dic":
-        entries = list(
-            _entries_of_liwc(
-                lines,
-                category,
-                str(path),
-            )
-        )
+        entries = list(_entries_of_liwc(lines, category, str(path)))
     else:
         if category:
             raise BadInput(
@@ -70,14 +67,16 @@ def read_dictionary(spec: str | Path) -> Dictionary:
                 where=str(path),
                 do="name the file alone",
             )
-        entries = [alias.strip() for line in lines for alias in _ALIASES.split(line) if alias.strip()]
+        aliases = chain.from_iterable(map(_ALIASES.split, lines))
+        entries = [alias.strip() for alias in aliases if alias.strip()]
     if not entries:
         raise BadInput(
             "the dictionary has no words",
             code="dictionary.empty",
             where=str(path),
         )
-    return _dictionary(f"{path.name}{f'#{category}' if category else ''}", entries)
+    full_name = f"{path.name}#{category}" if category else path.name
+    return _dictionary(full_name, entries)
 
 
 def _entries_of_liwc(

@@ -129,7 +129,8 @@ def _named_for_a_file(corpus: Corpus) -> tuple[pl.DataFrame, Columns]:
 
 
 def _columns_in(table: pl.DataFrame, *, labels: Sequence[str], groups: Sequence[str]) -> Columns:
-    author, time, split = (role if role in table.columns else None for role in PLAIN)
+    # Roles that the corpus has stand under their own names in the file.
+    author, time, split = [role if role in table.columns else None for role in PLAIN]
     return Columns(
         text="text",
         id="id",

@@ -4,7 +4,7 @@ pandas and Hugging Face `datasets` are recognised by the module of their classes
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
@@ -44,6 +44,10 @@ def _read(source: Any) -> Table:
         return frame_table(Path("frame"), source)
     if _is_a(source, "pandas", "DataFrame"):
         return _pandas_table(source)
+    if _is_a(source, "pyarrow", "Table"):
+        return frame_table(Path("frame"), pl.DataFrame(source))
+    if isinstance(source, Iterator):
+        return _read(list(source))
     if is_dataset_dict(source):
         frames = {split: _dataset_frame(dataset) for split, dataset in source.items()}
         return joined_splits(Path("dataset"), frames)

@@ -57,7 +57,12 @@ class CascadeOptions(LlmOptions):
     costs: _Costs | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class Cascade:
     """Two models as one; `band` and `abstain` are (low, high), both ends excluded."""
 
@@ -188,4 +193,9 @@ def _llm_options(options: CascadeOptions) -> LlmOptions:
     return LlmOptions(**values | {"name": None, "batch": None})
 
 
-KIND = ModelKind(open=open_cascade, options=CascadeOptions, target="name", files=FILES)
+KIND = ModelKind(
+    open=open_cascade,
+    options=CascadeOptions,
+    target="name",
+    files=FILES,
+)

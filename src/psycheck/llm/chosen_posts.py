@@ -27,7 +27,13 @@ class Choice:
     left_out: Mapping[str, int]
 
 
-def choose_posts(posts: Sequence[str], weights: FloatArray, *, per_symptom: int, window: int) -> Choice:
+def choose_posts(
+    posts: Sequence[str],
+    weights: FloatArray,
+    *,
+    per_symptom: int,
+    window: int,
+) -> Choice:
     """Choose posts of at most `window` characters together, from their symptom weights, (n, k).
 
     All posts if they fit. Else every symptom names its `per_symptom` strongest posts, and these are taken by
@@ -60,7 +66,12 @@ def choose_posts(posts: Sequence[str], weights: FloatArray, *, per_symptom: int,
     return Choice(tuple(sorted(chosen)), left_out)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class HistoryLlm:
     """An LLM that is asked about the chosen posts of a history as one text."""
 

@@ -50,7 +50,11 @@ def ask_all(
         allowed=allowed,
         say=say,
     )
-    thread = Thread(target=requests.run, name="psycheck-llm", daemon=True)
+    thread = Thread(
+        target=requests.run,
+        name="psycheck-llm",
+        daemon=True,
+    )
     thread.start()
 
     end: _End | None = None

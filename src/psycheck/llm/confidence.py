@@ -50,7 +50,13 @@ def _probabilities(token: Any, logprob: Any, alternatives: Any) -> dict[str, flo
     return probabilities
 
 
-def confidence_of(answer: float, tokens: Tokens | None, text: str, start: int, end: int) -> float:
+def confidence_of(
+    answer: float,
+    tokens: Tokens | None,
+    text: str,
+    start: int,
+    end: int,
+) -> float:
     """The probability of yes where an answer (0 or 1) stands in text[start:end], else the answer itself."""
     if tokens is None:
         return answer
@@ -58,7 +64,12 @@ def confidence_of(answer: float, tokens: Tokens | None, text: str, start: int, e
     return answer if probability_of_yes is None else probability_of_yes
 
 
-def probability(tokens: Tokens, text: str, start: int, end: int) -> float | None:
+def probability(
+    tokens: Tokens,
+    text: str,
+    start: int,
+    end: int,
+) -> float | None:
     """P(yes) / (P(yes) + P(no)) at the token where the answer in text[start:end] begins."""
     # Quotes and spaces may be tokens of their own, which say nothing about the answer.
     while start < end and not text[start].isalnum():

@@ -229,7 +229,14 @@ class _Line:
     position: int
     is_last: bool
 
-    def field(self, key: str, start: int, end: int, *, may_be_cut: bool = False) -> Field:
+    def field(
+        self,
+        key: str,
+        start: int,
+        end: int,
+        *,
+        may_be_cut: bool = False,
+    ) -> Field:
         """The field whose value stands at these places of the line."""
         return Field(
             key=key,

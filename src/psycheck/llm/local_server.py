@@ -57,7 +57,13 @@ def serve(
         signal.pause()
 
 
-def _parameters(runtime: Any, file: Path, port: int, threads: int, context: int) -> Any:
+def _parameters(
+    runtime: Any,
+    file: Path,
+    port: int,
+    threads: int,
+    context: int,
+) -> Any:
     parameters = runtime.CommonParams()
     parameters.model.path = str(file)
     parameters.n_ctx = context

@@ -65,13 +65,20 @@ def pairs_of(text: str | None) -> dict[str, str]:
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
 PAIR = re.compile(rf"{_NUMBER}:{_NUMBER}")
-PlattMap = Annotated[str, Limit("SLOPE:INTERCEPT, such as 1.2:-0.3", PAIR.fullmatch)]
 
 
 def pair_of(text: str) -> tuple[float, float]:
     """The two numbers of "1.2:-0.3"."""
     first, second = text.split(":")
     return float(first), float(second)
+
+
+def _rises(text: str) -> bool:
+    """Whether a pair is a map that keeps the order of scores."""
+    return PAIR.fullmatch(text) is not None and pair_of(text)[0] > 0
+
+
+PlattMap = Annotated[str, Limit("SLOPE:INTERCEPT with a slope above 0, such as 1.2:-0.3", _rises)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,7 +86,13 @@ class Pace:
         self.last = now
         self.failures.clear()
 
-    def failed(self, failure: Unanswered, tries: int, started: float, now: float) -> float | None:
+    def failed(
+        self,
+        failure: Unanswered,
+        tries: int,
+        started: float,
+        now: float,
+    ) -> float | None:
         """Count a failure of a request that started at a time; returns the wait before the next try.
 
         None means that the question is not sent again. Raises the failure if the run should stop.
@@ -148,7 +154,12 @@ def stopped(failure: Unanswered, address: str, **names: str) -> PsycheckError:
     what = kind.what.format(**names)
     if failure.after > LONGEST_PAUSE:
         what += f"; it asks to wait for {failure.after / 60:,.0f} minutes"
-    return ModelFailure(what, code=failure.code, where=address, do=kind.do.format(**names))
+    return ModelFailure(
+        what,
+        code=failure.code,
+        where=address,
+        do=kind.do.format(**names),
+    )
 
 
 def pause_of(header: str | None, milliseconds: str | None = None) -> float:

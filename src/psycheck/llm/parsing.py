@@ -88,7 +88,13 @@ def read_reply(reply: Reply, prompt: Prompt, text: str | None = None) -> Reading
     return _mean_of_samples([first, *further], prompt)
 
 
-def _read_sample(reply: str, finish: str, logprobs: str, prompt: Prompt, text: str | None) -> Reading:
+def _read_sample(
+    reply: str,
+    finish: str,
+    logprobs: str,
+    prompt: Prompt,
+    text: str | None,
+) -> Reading:
     """The reading of one sample of a reply about a text."""
     why_unread = _why_unread(reply, finish)
     if why_unread:
@@ -129,7 +135,11 @@ def _read_choice(sample: Sample, prompt: Prompt) -> Reading:
 
 def _read_open(sample: Sample, prompt: Prompt) -> Reading:
     scores, rationale = read_open(sample, prompt)
-    return Reading(scores=scores, how=_where(sample), rationale=rationale)
+    return Reading(
+        scores=scores,
+        how=_where(sample),
+        rationale=rationale,
+    )
 
 
 def _read_scale(sample: Sample, prompt: Prompt, scale: Scale) -> Reading:
@@ -203,7 +213,12 @@ def _mean_of_samples(samples: Sequence[Reading], prompt: Prompt) -> Reading:
     scores = _mean([sample.scores for sample in samples])
     agreement = _agreement([sample.scores for sample in samples])
     if prompt.scale is None:
-        return Reading(scores=scores, how=first.how, rationale=first.rationale, agreement=agreement)
+        return Reading(
+            scores=scores,
+            how=first.how,
+            rationale=first.rationale,
+            agreement=agreement,
+        )
 
     # Not the mean of the verdicts: these are linear only on either side of the cut-off.
     totals = [sample.total for sample in samples if not math.isnan(sample.total)]

@@ -22,7 +22,11 @@ class PatientConnection:
     def __init__(self, server: Server) -> None:
         self.server = server
         self.loop = asyncio.new_event_loop()
-        self.thread = Thread(target=self.loop.run_forever, name="psycheck-batches", daemon=True)
+        self.thread = Thread(
+            target=self.loop.run_forever,
+            name="psycheck-batches",
+            daemon=True,
+        )
 
     def __enter__(self) -> Self:
         self.thread.start()
@@ -83,7 +87,14 @@ class PatientConnection:
                 failure = Unanswered("timeout")
             await asyncio.sleep(self._wait_after(failure, pace, tries, started, clock()))
 
-    def _wait_after(self, failure: Unanswered, pace: Pace, tries: int, started: float, now: float) -> float:
+    def _wait_after(
+        self,
+        failure: Unanswered,
+        pace: Pace,
+        tries: int,
+        started: float,
+        now: float,
+    ) -> float:
         """The seconds before the next try; a failure that will not pass stops the run."""
         try:
             wait = pace.failed(failure, tries, started, now)

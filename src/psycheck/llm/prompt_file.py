@@ -220,7 +220,12 @@ def _check_columns(columns: Sequence[str], place: str) -> None:
             )
 
 
-def _check_template(template: str, required: Sequence[str], place: str, key: str) -> None:
+def _check_template(
+    template: str,
+    required: Sequence[str],
+    place: str,
+    key: str,
+) -> None:
     slots = SLOT.findall(template)
     allowed = "no slot"
     if required:

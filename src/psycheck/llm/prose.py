@@ -105,7 +105,13 @@ def _readable(sentences: Iterable[str]) -> list[float]:
     return [answer for answer in meanings if answer is not None]
 
 
-def said_of(label: str, labels: Sequence[str], text: str, *, cut: bool) -> float | None:
+def said_of(
+    label: str,
+    labels: Sequence[str],
+    text: str,
+    *,
+    cut: bool,
+) -> float | None:
     """What the sentences that name a label say about it: 1, 0, or None in doubt."""
     names = names_of(label)
     _, adjectives = forms_of(label)

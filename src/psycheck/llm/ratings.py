@@ -68,7 +68,12 @@ def _rate_points(by_item: Sequence[Sequence[Field]], scale: Scale, rated: RatedI
             rated.scores[place] = points / highest
 
 
-def _rate_yes_no(by_item: Sequence[Sequence[Field]], scale: Scale, rated: RatedItems, sample: Sample) -> None:
+def _rate_yes_no(
+    by_item: Sequence[Sequence[Field]],
+    scale: Scale,
+    rated: RatedItems,
+    sample: Sample,
+) -> None:
     """Fill in the ratings of items that are answered with yes or no."""
     for place, answers in enumerate(by_item):
         meanings = [meaning(answer.value) for answer in answers]

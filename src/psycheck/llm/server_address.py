@@ -56,7 +56,13 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def api_key(variable: str | None, usual: str, base_url: str, *, remote: bool) -> str:
+def api_key(
+    variable: str | None,
+    usual: str,
+    base_url: str,
+    *,
+    remote: bool,
+) -> str:
     """The API key, from the environment variable that the user names or the usual one of the provider.
 
     A server on this machine may need none.

@@ -30,7 +30,8 @@ class Logits(nn.Module):
 
     def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
         """The logits of a batch, (n, outputs)."""
-        logits: torch.Tensor = self.network(**dict(zip(self.names, inputs, strict=True))).logits
+        by_name = dict(zip(self.names, inputs, strict=True))
+        logits: torch.Tensor = self.network(**by_name).logits
         return logits
 
 

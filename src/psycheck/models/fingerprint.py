@@ -77,7 +77,8 @@ def state_hash(network: Any) -> str:
         array = weights.detach().cpu().contiguous()
         # As bytes: NumPy has no bfloat16.
         flat_bytes = array.flatten().view(import_module("torch").uint8)
-        pieces += [name, f"{weights.dtype}{tuple(weights.shape)}", flat_bytes.numpy().tobytes()]
+        kind_and_shape = f"{weights.dtype}{tuple(weights.shape)}"
+        pieces += [name, kind_and_shape, flat_bytes.numpy().tobytes()]
     return hashed(*pieces)
 
 

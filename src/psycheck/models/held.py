@@ -21,7 +21,11 @@ _NOT_FOR_TEXTS = {
 
 def library_classes(thing: object) -> set[str]:
     """The classes of an object as "package.Class", its parents included."""
-    return {f"{kind.__module__.partition('.')[0]}.{kind.__name__}" for kind in type(thing).__mro__}
+    names = set()
+    for kind in type(thing).__mro__:
+        package, _, _ = kind.__module__.partition(".")
+        names.add(f"{package}.{kind.__name__}")
+    return names
 
 
 # scikit-learn ---------------------------------------------------------------------------------------------
@@ -33,7 +37,8 @@ def estimator_of(thing: Any) -> Any | None:
     is_bound = getattr(thing, "__name__", "") == "predict_proba" and hasattr(owner, "predict_proba")
     if is_bound:
         return owner
-    is_fitted_model = hasattr(thing, "predict_proba") or "sklearn.ClassifierMixin" in library_classes(thing)
+    # A pipeline that ends in an SVM has no probabilities: it is an estimator all the same.
+    is_fitted_model = hasattr(thing, "predict_proba") or "sklearn.BaseEstimator" in library_classes(thing)
     return thing if is_fitted_model and not isinstance(thing, type) else None
 
 
@@ -122,7 +127,12 @@ def open_transformer(network: Any, tokenizer: Any, options: "PythonOptions") -> 
     return open_network(
         network,
         tokenizer,
-        HfOptions(name=options.name, label=options.label, batch=options.batch, positive=positive),
+        HfOptions(
+            name=options.name,
+            label=options.label,
+            batch=options.batch,
+            positive=positive,
+        ),
         name=place or type(network).__name__,
     )
 
@@ -174,6 +184,11 @@ def _without_gradients(network: Any) -> Callable[[Any], Any]:
 
 def _holds_logits(numbers: Any, *, several_classes: bool) -> bool:
     """Whether outputs are logits: outside of 0..1, or of several classes and not adding up to 1."""
-    if bool((numbers < -_LEAST_LOGIT).any()) or bool((numbers > 1 + _LEAST_LOGIT).any()):
+    is_below_0 = numbers < -_LEAST_LOGIT
+    is_above_1 = numbers > 1 + _LEAST_LOGIT
+    if bool((is_below_0 | is_above_1).any()):
         return True
-    return several_classes and bool(((numbers.sum(-1) - 1).abs() > 1e-3).any())
+    if not several_classes:
+        return False
+    distances = (numbers.sum(-1) - 1).abs()
+    return bool((distances > 1e-3).any())

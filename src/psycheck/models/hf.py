@@ -37,7 +37,12 @@ SCORING = "1"
 ENCODING = "1"
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class Transformer:
     """What classifiers and encoders have in common; `inputs` are the arguments of the network."""
 
@@ -111,7 +116,12 @@ class HfEncoder(Transformer):
     def encode(self, texts: Sequence[str], /) -> FloatArray:
         """Vectors of whole texts, (n, d), each of length 1."""
 
-        def pool(states: Any, mask: Any, _rows: list[int], _tokens: Any) -> Any:
+        def pool(
+            states: Any,
+            mask: Any,
+            _rows: list[int],
+            _tokens: Any,
+        ) -> Any:
             pooled = self._of_texts(states, mask)
             return pooled / pooled.norm(dim=1, keepdim=True).clamp(min=1e-12)
 
@@ -149,16 +159,22 @@ class HfEncoder(Transformer):
             )
         torch = import_module("torch")
 
-        def pool(states: Any, _mask: Any, rows: list[int], tokens: Any) -> Any:
+        def pool(
+            states: Any,
+            _mask: Any,
+            rows: list[int],
+            tokens: Any,
+        ) -> Any:
             device = states.device
-            begins = torch.tensor([spans[i][0] for i in rows], device=device)[:, None]
-            ends = torch.tensor([spans[i][1] for i in rows], device=device)[:, None]
+            spans_of_rows = torch.tensor([spans[i] for i in rows], device=device)  # (rows, 2)
+            begins, ends = spans_of_rows[:, :, None].unbind(1)
 
             # A piece counts if it overlaps the span; special tokens have no characters.
             left, right = tokens["offset_mapping"].to(device).unbind(2)
             overlaps = (left < ends) & (right > begins) & (right > left)
             inside = overlaps.to(states.dtype)
-            return (states * inside[:, :, None]).sum(1) / inside.sum(1, keepdim=True)
+            sums = (states * inside[:, :, None]).sum(1)
+            return sums / inside.sum(1, keepdim=True)
 
         return self._pooled(texts, pool, return_offsets_mapping=True)
 
@@ -186,7 +202,13 @@ def open_hf(target: str, options: HfOptions) -> HfModel:
     return open_hf_parts(folder, folder, options, where=target)
 
 
-def open_hf_parts(folder: Path, tokenizer_folder: Path, options: HfOptions, *, where: str) -> HfModel:
+def open_hf_parts(
+    folder: Path,
+    tokenizer_folder: Path,
+    options: HfOptions,
+    *,
+    where: str,
+) -> HfModel:
     """A classifier whose tokenizer may be in another folder than its network."""
     _, transformers = libraries("hf: models")
     weight_files(folder, options)  # refused here, before anything is loaded
@@ -248,7 +270,13 @@ def chosen_outputs(config: Any, options: HfOptions, *, where: str) -> Outputs:
     return Outputs(columns, activation)
 
 
-def open_network(network: Any, tokenizer: Any, options: HfOptions, *, name: str) -> HfModel:
+def open_network(
+    network: Any,
+    tokenizer: Any,
+    options: HfOptions,
+    *,
+    name: str,
+) -> HfModel:
     """A classifier of transformers that is in memory already, such as that of a pipeline."""
     tokenizer = copy(tokenizer)
     # As for a folder: what is read must be the beginning of a text, and batches need padding.
@@ -425,7 +453,8 @@ def _check_report(report: Mapping[str, Any], network: Any, *, where: str) -> Non
         return
     first_names = ", ".join(missing[:3])
     # Weights outside of the base model belong to the classification layer, which would be random.
-    if any(not key.startswith(f"{network.base_model_prefix}.") for key in missing):
+    prefix = f"{network.base_model_prefix}."
+    if not all(key.startswith(prefix) for key in missing):
         raise ModelFailure(
             f"the model has no trained classification layer ({first_names} missing)",
             code="model.no-trained-layer",

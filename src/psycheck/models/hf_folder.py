@@ -236,7 +236,12 @@ def _no_tokenizer(folder: Path) -> BadInput:
     )
 
 
-def load_network(loader: Any, folder: Path, config: Any, options: HfOptions) -> tuple[Any, dict[str, Any]]:
+def load_network(
+    loader: Any,
+    folder: Path,
+    config: Any,
+    options: HfOptions,
+) -> tuple[Any, dict[str, Any]]:
     """The network in evaluation mode and single precision, and the report on missing weights."""
     torch, _ = libraries("hf: models")
     is_pickled = weight_files(folder, options)[0].suffix == ".bin"
@@ -267,7 +272,13 @@ def load_network(loader: Any, folder: Path, config: Any, options: HfOptions) -> 
     return network, report
 
 
-def window_of(tokenizer: Any, config: Any, max_length: int | None, *, where: str) -> int:
+def window_of(
+    tokenizer: Any,
+    config: Any,
+    max_length: int | None,
+    *,
+    where: str,
+) -> int:
     """How many tokens the model reads, including special ones: the smallest of all known limits."""
     limits = []
     if max_length is not None:

@@ -73,13 +73,15 @@ class Endpoint:
         """The answer about each text, (n,), in any form that a function may return."""
         if not self.options.single:
             return self._answers(list(texts), count=len(texts))
+        # One text per request is slow one after the other: several are under way at a time.
         with ThreadPoolExecutor(self.options.at_once) as threads:
             return list(threads.map(self._answer, texts))
 
     def _answers(self, texts: list[str], *, count: int) -> list[Any]:
         reply = self._reply(_placed(self.options.send or "texts", texts))
         answers = _at(reply, self.options.read, self.address)
-        if isinstance(answers, dict) and self.options.read is None and len(answers) == 1:
+        has_one_entry = isinstance(answers, dict) and len(answers) == 1
+        if has_one_entry and self.options.read is None:
             # {"predictions": […]}: the only entry can only be the answers.
             answers = next(iter(answers.values()))
         if not isinstance(answers, list) or len(answers) != count:
@@ -98,7 +100,8 @@ class Endpoint:
 
     def _reply(self, content: Any) -> Any:
         """The JSON that the server replies to a request."""
-        request = Request(self.address, json.dumps(content).encode(), self._headers(), method="POST")
+        body = json.dumps(content).encode()
+        request = Request(self.address, body, self._headers(), method="POST")
         try:
             with self.opener.open(request, timeout=self.options.timeout) as response:
                 return _read_json(response, self.address)
@@ -123,7 +126,12 @@ def open_endpoint(scheme: str, target: str, options: EndpointOptions) -> Model:
     _check_answers(endpoint)
     return wrap_object(
         endpoint,
-        PythonOptions(name=options.name, label=options.label, batch=options.batch, positive=options.positive),
+        PythonOptions(
+            name=options.name,
+            label=options.label,
+            batch=options.batch,
+            positive=options.positive,
+        ),
     )
 
 
@@ -143,7 +151,11 @@ def endpoint_at(address: str, options: EndpointOptions) -> Endpoint:
         address=address,
         fingerprint=hashed_parts(parts),
         # The server may change its model unnoticed: `wrap_object` lets some stored scores be asked again.
-        capabilities=Capabilities(batch=options.batch or BATCH, remote="" if is_local else host, parts=parts),
+        capabilities=Capabilities(
+            batch=options.batch or BATCH,
+            remote="" if is_local else host,
+            parts=parts,
+        ),
         options=options,
         # A proxy of the environment would carry texts off the machine.
         opener=build_opener(_NoRedirects, *([ProxyHandler({})] if is_local else [])),
@@ -195,7 +207,10 @@ def _is_loopback(host: str) -> bool:
 
 
 def _check_key(options: EndpointOptions, address: str) -> None:
-    if options.key_env and not os.environ.get(options.key_env, "").strip():
+    if not options.key_env:
+        return
+    key = os.environ.get(options.key_env, "")
+    if not key.strip():
         raise BadInput(
             f"the environment variable {options.key_env} is not set",
             code="endpoint.no-key",
@@ -215,6 +230,7 @@ def _at(content: Any, path: str | None, address: str) -> Any:
     """What stands at a path of keys and indices."""
     for key in path.split(".") if path else ():
         try:
+            # "outputs.0" is the first entry of a list.
             content = content[int(key)] if isinstance(content, list) else content[key]
         except (LookupError, TypeError, ValueError):
             keys = ", ".join(sorted(content)) if isinstance(content, dict) else type(content).__name__
@@ -229,6 +245,7 @@ def _at(content: Any, path: str | None, address: str) -> Any:
 
 
 def _read_json(response: HTTPResponse, address: str) -> Any:
+    # One byte more than is allowed shows that there is more.
     raw = response.read(_MOST_REPLY_BYTES + 1)
     is_whole = len(raw) <= _MOST_REPLY_BYTES
     try:

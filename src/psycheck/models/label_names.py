@@ -90,7 +90,13 @@ def label_columns(
     )
 
 
-def positive_class(classes: Sequence[str], chosen: str | None, *, ordered: bool, where: str) -> int:
+def positive_class(
+    classes: Sequence[str],
+    chosen: str | None,
+    *,
+    ordered: bool,
+    where: str,
+) -> int:
     """The index of the positive one of two classes; `chosen` selects one of any number by name or else index.
 
     By default it is the second class. If the names contradict that, or if their order means nothing (sorted

@@ -35,7 +35,12 @@ class LearnerOptions(ModelOptions):
     device: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class LearnerModel:
     """One classifier per label, on the vectors of `encoder`; without one it takes texts.
 
@@ -63,6 +68,7 @@ class LearnerModel:
         """Score texts from their vectors, or from their words where there is no encoder, (n, k) in [0, 1]."""
         if not texts:
             return np.empty((0, len(self.labels)))
+        # Classifiers on words hold their own vectorizer, and take texts.
         features: Any = list(texts)
         if self.encoder is not None:
             (vectors_of,) = answers
@@ -94,7 +100,8 @@ def scores_of_classifiers(
     columns = []
     for classifier, slope in zip(classifiers, slopes, strict=True):
         if slope is None:
-            columns.append(np.asarray(classifier.predict_proba(features), np.float64)[:, 1])
+            probabilities = np.asarray(classifier.predict_proba(features), np.float64)
+            columns.append(probabilities[:, 1])
         else:
             # A margin of 0 becomes 0.5: the score decides as the classifier does.
             margins = np.asarray(classifier.decision_function(features), np.float64)
@@ -117,6 +124,7 @@ def open_learner(target: str, options: LearnerOptions) -> LearnerModel:
         saved_labels = tuple(settings["labels"])
         slopes = tuple(settings["slopes"])
         classifiers = tuple(load_estimator(folder / CLASSIFIERS_FILE, SklearnOptions()))
+        # One classifier per label, and its slope: files of two trainings must not be mixed.
         if not len(classifiers) == len(slopes) == len(saved_labels):
             raise ValueError("labels and classifiers differ in number")
 
@@ -148,8 +156,14 @@ def open_learned_encoder(spec: str, max_length: int, options: LearnerOptions | N
     if spec.startswith("vectors:"):
         return open_encoder(spec)
     chosen = options or LearnerOptions()
-    settings = {"max_length": max_length, "batch": chosen.batch, "device": chosen.device}
-    return open_encoder(spec, **{name: value for name, value in settings.items() if value is not None})
+    settings = {
+        "max_length": max_length,
+        "batch": chosen.batch,
+        "device": chosen.device,
+    }
+    # What is not set is left to the encoder.
+    set_values = {name: value for name, value in settings.items() if value is not None}
+    return open_encoder(spec, **set_values)
 
 
 def _check_unchanged(encoder: Encoder, fingerprint: str, *, where: str) -> None:
@@ -163,4 +177,9 @@ def _check_unchanged(encoder: Encoder, fingerprint: str, *, where: str) -> None:
         )
 
 
-KIND = ModelKind(open=open_learner, options=LearnerOptions, target="path", markers=(LEARNER_FILE,))
+KIND = ModelKind(
+    open=open_learner,
+    options=LearnerOptions,
+    target="path",
+    markers=(LEARNER_FILE,),
+)

@@ -60,6 +60,7 @@ def open_mlflow(target: str, options: MlflowOptions) -> Model:
         "batch": options.batch,
         "positive": options.positive,
     }
+    # What can be read without MLflow comes first; what only MLflow can open is the last resort.
     if "sklearn" in flavours:
         file = _inside(folder, flavours["sklearn"], "pickled_model")
         return open_sklearn(str(file), SklearnOptions(**shared, trust_pickle=options.trust_pickle))
@@ -85,6 +86,7 @@ def _flavours(folder: Path) -> dict[str, dict[str, Any]]:
 
 def _inside(folder: Path, flavour: dict[str, Any], key: str) -> Path:
     """The file or folder of the model that a flavour names; one outside of the folder is refused."""
+    # A description that was tampered with could name any file of the machine.
     place = folder / str(flavour.get(key, ""))
     if key in flavour and place.exists() and place.resolve().is_relative_to(folder.resolve()):
         return place
@@ -116,6 +118,7 @@ def _python_function(folder: Path, options: MlflowOptions, name: str) -> Model:
             do="pip install mlflow-skinny",
         ) from error
 
+    # Its code may read any of its files, so all of them count.
     files = [path for path in folder.rglob("*") if path.is_file()]
     parts = {"files": hashed_files(files), "labels": f"{options.label} {options.positive}"}
     with explained(
@@ -130,8 +133,18 @@ def _python_function(folder: Path, options: MlflowOptions, name: str) -> Model:
     declared = Capabilities(batch=options.batch, parts=parts)
     return wrap_object(
         PythonFunction(name, hashed_parts(parts), declared, loaded),
-        PythonOptions(name=name, label=options.label, batch=options.batch, positive=options.positive),
+        PythonOptions(
+            name=name,
+            label=options.label,
+            batch=options.batch,
+            positive=options.positive,
+        ),
     )
 
 
-KIND = ModelKind(open=open_mlflow, options=MlflowOptions, target="path", markers=(DESCRIPTION,))
+KIND = ModelKind(
+    open=open_mlflow,
+    options=MlflowOptions,
+    target="path",
+    markers=(DESCRIPTION,),
+)

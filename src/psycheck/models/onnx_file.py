@@ -38,7 +38,12 @@ class OnnxOptions(ModelOptions):
     activation: Literal["softmax", "sigmoid"] | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class OnnxModel:
     """An exported model; `probabilities` gives those of all its classes, `columns` are kept as labels."""
 
@@ -58,7 +63,9 @@ class OnnxModel:
         by_length = sorted(range(len(texts)), key=lambda i: len(texts[i]), reverse=True)
         for start in range(0, len(by_length), size):
             rows = by_length[start : start + size]
-            scores[rows] = self.probabilities(speakable([texts[i] for i in rows]))[:, self.columns]
+            batch = speakable([texts[i] for i in rows])
+            of_all_classes = self.probabilities(batch)
+            scores[rows] = of_all_classes[:, self.columns]
         return checked_scores(scores, len(texts), self.labels, model=self.name)
 
     def read(self, texts: Sequence[str], /) -> IntArray:
@@ -120,15 +127,8 @@ def open_session(file: Path) -> Any:
 
 def _text_pipeline(session: Any, file: Path, options: OnnxOptions) -> OnnxModel:
     """A pipeline that takes texts as they are, such as one of scikit-learn by skl2onnx."""
-    text_input = session.get_inputs()[0]
     output = _probability_output(session, file)
-    is_column = len(text_input.shape) == 2
-
-    def run(texts: list[str]) -> Any:
-        values = np.array(texts, object)
-        fed = {text_input.name: values[:, None] if is_column else values}
-        return session.run([output.name], fed)[0]
-
+    run = _text_runner(session, output.name)
     names_classes = output.type.startswith(_BY_CLASS)
     probed = run([_PROBE])
     keys = list(probed[0]) if names_classes else range(probed.shape[-1])
@@ -159,12 +159,30 @@ def _text_pipeline(session: Any, file: Path, options: OnnxOptions) -> OnnxModel:
         labels=columns.labels,
         fingerprint=hashed_parts(parts),
         capabilities=Capabilities(
-            batch=options.batch or BATCH, exclusive=columns.exclusive, parts=parts, notes=columns.notes
+            batch=options.batch or BATCH,
+            exclusive=columns.exclusive,
+            parts=parts,
+            notes=columns.notes,
         ),
         columns=columns.columns,
         probabilities=probabilities,
         reader=sizes_of,
     )
+
+
+def _text_runner(session: Any, output_name: str) -> Callable[[list[str]], Any]:
+    """A function from texts to what the pipeline puts out under this name."""
+    text_input = session.get_inputs()[0]
+    is_column = len(text_input.shape) == 2
+
+    def run(texts: list[str]) -> Any:
+        values = np.array(texts, object)
+        # Some pipelines take a list of texts, (n,), others a column of a table, (n, 1).
+        fed = values[:, None] if is_column else values
+        (outputs,) = session.run([output_name], {text_input.name: fed})
+        return outputs
+
+    return run
 
 
 def _probability_output(session: Any, file: Path) -> Any:
@@ -211,7 +229,13 @@ def _transformer(session: Any, file: Path, options: OnnxOptions) -> OnnxModel:
     input_names = {entry.name for entry in session.get_inputs()}
 
     def probabilities(texts: list[str]) -> FloatArray:
-        tokens = tokenizer(texts, padding=True, truncation=True, max_length=window, return_tensors="np")
+        tokens = tokenizer(
+            texts,
+            padding=True,
+            truncation=True,
+            max_length=window,
+            return_tensors="np",
+        )
         fed = {name: values.astype(np.int64) for name, values in tokens.items() if name in input_names}
         logits = session.run(None, fed)[0].astype(np.float64)
         return _probabilities_of(logits, outputs.activation)
@@ -255,4 +279,9 @@ def _name_of(file: Path) -> str:
     return file.resolve().parent.name if file.name == _USUAL_FILE else file.stem
 
 
-KIND = ModelKind(open=open_onnx, options=OnnxOptions, target="path", endings=(ENDING,))
+KIND = ModelKind(
+    open=open_onnx,
+    options=OnnxOptions,
+    target="path",
+    endings=(ENDING,),
+)

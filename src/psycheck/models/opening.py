@@ -57,7 +57,9 @@ def open_model(spec: ModelLike, **options: Any) -> Model:
 
     kind_name, target, query = parse_spec(str(spec))
     kind: ModelKind = MODEL_KINDS.get(kind_name)
-    objects = {name: options.pop(name) for name in kind.objects if _is_object(options.get(name))}
+    # What was made in Python is handed over as it is: it cannot be written into a spec.
+    names_of_objects = [name for name in kind.objects if _is_object(options.get(name))]
+    objects = {name: options.pop(name) for name in names_of_objects}
     checked: object = options_of(kind_name, kind.options, query, options, where=str(spec))
     model: Model = kind.open(target, checked, **objects)
     if not objects:
@@ -92,7 +94,12 @@ def _remember_spec(model: Model, spec: str) -> None:
         _SPECS[id(model)] = spec
 
 
-def _portable_spec(kind: str, target: str, query: Mapping[str, str], keywords: Mapping[str, Any]) -> str:
+def _portable_spec(
+    kind: str,
+    target: str,
+    query: Mapping[str, str],
+    keywords: Mapping[str, Any],
+) -> str:
     """A spec with absolute paths and all options, whatever the folder it is opened from; "" if impossible."""
     set_keywords = {name: value for name, value in keywords.items() if value is not None}
     if not all(isinstance(value, str | int | float | Path) for value in set_keywords.values()):
@@ -217,7 +224,8 @@ def relative_spec(spec: str, folder: Path) -> str:
         query = _relative_query(query, kind.files, folder)
     if kind.target == "module":
         return _relative_module(name, target, query, folder)
-    if kind.target == "path" and target not in kind.names and (folder / target).exists():
+    may_be_path = kind.target == "path" and target not in kind.names
+    if may_be_path and (folder / target).exists():
         target = str(folder / target)
     return f"{name}:{target}{mark}{query}"
 
@@ -232,7 +240,12 @@ def _relative_query(query: str, file_options: tuple[str, ...], folder: Path) -> 
     return urlencode(pairs, safe=":/,")
 
 
-def _relative_module(kind: str, target: str, query: str, folder: Path) -> str:
+def _relative_module(
+    kind: str,
+    target: str,
+    query: str,
+    folder: Path,
+) -> str:
     """The spec of a Python object whose file, or whose module, is in a folder."""
     module, _, object_path = target.rpartition(":")
     mark = "?" if query else ""
@@ -256,7 +269,8 @@ def paths_of_spec(spec: str) -> list[Path]:
     name, target, options = parse_spec(spec)
     kind: ModelKind = MODEL_KINDS.get(name)
 
-    paths = [Path(options[option]).expanduser() for option in kind.files if option in options]
+    set_files = [options[option] for option in kind.files if option in options]
+    paths = [Path(file).expanduser() for file in set_files]
     if kind.target == "path" and target not in kind.names:
         paths.insert(0, Path(target).expanduser())
     if kind.target == "module":
@@ -280,8 +294,9 @@ def _kind_of_path(path: str) -> str:
     """The kind of a model that is named by its path alone, by the markers and endings of the kinds."""
     kinds = _importable_kinds()
 
-    marked = [name for name, kind in kinds.items() if _has_marker(Path(path), kind)]
-    marked = [name for name in marked if not set(kinds[name].also_in) & set(marked)]
+    with_marker = [name for name, kind in kinds.items() if _has_marker(Path(path), kind)]
+    # `also_in` names the kinds whose folders hold the marker of this one as well.
+    marked = [name for name in with_marker if set(kinds[name].also_in).isdisjoint(with_marker)]
     # A folder of one kind may hold a file that another kind could open alone, such as the pipeline of a model
     # of histories: kinds that also open single files come last.
     marked.sort(key=lambda name: bool(kinds[name].endings))

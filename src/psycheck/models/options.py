@@ -98,7 +98,12 @@ def _plain_type(hint: Any) -> Any:
     return hint
 
 
-def _not_an_option(name: str, kind: str, names: list[str], where: str) -> BadInput:
+def _not_an_option(
+    name: str,
+    kind: str,
+    names: list[str],
+    where: str,
+) -> BadInput:
     """The error for an option that a kind does not have: another kind's, or nobody's."""
     # Only an error imports all kinds.
     kinds = _kinds_with(name)

@@ -10,7 +10,13 @@ from psycheck.core.errors import ModelFailure, counted
 TOLERANCE = 1e-6
 
 
-def checked_scores(raw: Any, count: int, labels: tuple[str, ...], *, model: str) -> FloatArray:
+def checked_scores(
+    raw: Any,
+    count: int,
+    labels: tuple[str, ...],
+    *,
+    model: str,
+) -> FloatArray:
     """Turn (n,), (n, 1) or (n, k) into (n, k) float64 in [0, 1]; None and NaN stay NaN.
 
     Values up to 1e-6 outside [0, 1] are clipped as rounding errors; others are an error that names the model.

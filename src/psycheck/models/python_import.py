@@ -28,7 +28,8 @@ def import_module(name: str, first_folders: list[Path]) -> ModuleType:
     folders = [*first_folders, Path.cwd()]
     places = [str(folder.resolve()) for folder in folders]
     # In front, so that the user's module is found before an installed one of the same name.
-    sys.path[:] = [*places, *(place for place in sys.path if place not in places)]
+    further_places = [place for place in sys.path if place not in places]
+    sys.path[:] = [*places, *further_places]
     importlib.invalidate_caches()
 
     try:
@@ -68,8 +69,10 @@ def import_file(path: Path) -> ModuleType:
     importlib.invalidate_caches()
 
     # A unique name, so that the file does not replace an installed module of the same name.
-    name = f"psycheck_user_{hashed(str(path.resolve()))[:8]}_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    full_path = path.resolve()
+    mark = hashed(str(full_path))[:8]
+    name = f"psycheck_user_{mark}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, full_path)
     if spec is None or spec.loader is None:
         raise BadInput(f"'{path}' cannot be imported", code="model.cannot-import")
     module = importlib.util.module_from_spec(spec)

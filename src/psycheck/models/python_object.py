@@ -58,7 +58,12 @@ class PythonOptions(ModelOptions):
     positive: Text | None = None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class PythonModel:
     """A wrapper around a user's function or object that checks what it returns."""
 
@@ -73,7 +78,8 @@ class PythonModel:
         """Score texts, (n, k) in [0, 1]."""
         if not texts:
             return np.empty((0, len(self.labels)))
-        return checked_scores(self.function(list(texts)), len(texts), self.labels, model=self.name)
+        scores = self.function(list(texts))
+        return checked_scores(scores, len(texts), self.labels, model=self.name)
 
     def read(self, texts: Sequence[Any], /) -> IntArray:
         """How many characters of each text are read, (n,): all of them unless the object has `read`."""
@@ -122,6 +128,7 @@ def open_python(target: str, options: PythonOptions) -> Model:
     file = getattr(module, "__file__", None)
     object_name = object_path.rpartition(".")[2]
     origin = _Origin(
+        # "model" would be the name of every other model, too.
         name=short_name if object_name == "model" else object_name,
         # The whole file: what the object calls in it counts as well.
         source=None if file is None else hashed(file_hash(Path(file)), object_path),
@@ -130,7 +137,13 @@ def open_python(target: str, options: PythonOptions) -> Model:
     return _wrapped(thing, options, origin)
 
 
-def _attribute(module: Any, object_path: str, *, module_name: str, where: str) -> Any:
+def _attribute(
+    module: Any,
+    object_path: str,
+    *,
+    module_name: str,
+    where: str,
+) -> Any:
     """The object at a dotted path in a module."""
     thing = module
     for part in object_path.split("."):
@@ -161,6 +174,7 @@ def _wrapped(thing: Any, options: PythonOptions, origin: _Origin) -> Model:
     """The model that a user's object, class or function is."""
     if isinstance(thing, type):
         thing = _instance(thing)
+    # Before all else: such a model has `score`, too, but its replies are worth keeping.
     if isinstance(thing, Replying):
         return _checked_replying(thing, options, origin.name)
     held = _held_model(thing, options, origin)
@@ -171,7 +185,8 @@ def _wrapped(thing: Any, options: PythonOptions, origin: _Origin) -> Model:
     name = options.name or _own_name(thing) or origin.name
     function = _scoring_function(thing, options, name)
     labels = _labels(thing, options, name)
-    if isinstance(function, ScoringFunction) and options.label is None and not hasattr(thing, "labels"):
+    names_no_labels = options.label is None and not hasattr(thing, "labels")
+    if names_no_labels and isinstance(function, ScoringFunction):
         labels = function.labels or labels
     identity = _identity(thing, origin)
     # A declared fingerprint is the user's promise; of a source, the labels decide the columns, too.
@@ -243,7 +258,12 @@ def _scoring_function(thing: Any, options: PythonOptions, name: str) -> Callable
     if _takes(thing, name) == "histories":
         return function
     names_columns = options.label is not None or hasattr(thing, "labels")
-    return ScoringFunction.of(function, positive=options.positive, names_columns=names_columns, name=name)
+    return ScoringFunction.of(
+        function,
+        positive=options.positive,
+        names_columns=names_columns,
+        name=name,
+    )
 
 
 def _own_name(thing: Any) -> str:
@@ -264,11 +284,13 @@ def _identity(thing: Any, origin: _Origin) -> _Identity:
     declared = getattr(thing, "fingerprint", None)
     if declared is not None:
         return _Identity(str(declared), is_declared=True)
+    # The same code with other weights gives other scores.
     weights = weights_of(thing)
     if weights is not None:
         return _Identity(hashed("weights", weights, origin.source or origin.name), is_declared=False)
     if origin.source is not None:
         return _Identity(hashed("python", origin.source), is_declared=False, notes=(origin.note,))
+    # A random mark is never met again, so that no stored score can be taken for one of this model.
     note = "this model cannot be fingerprinted: its scores are not reused between runs"
     return _Identity(secrets.token_hex(16), is_declared=False, notes=(note,))
 
@@ -291,6 +313,7 @@ def _capabilities(
     return replace(
         declared,
         batch=options.batch or int(declared.batch or BATCH),
+        # One label cannot exclude another.
         exclusive=declared.exclusive and len(labels) > 1,
         recheck=True,  # code may read files and settings that no fingerprint covers
         parts=parts | {"labels": ",".join(labels)},
@@ -339,7 +362,8 @@ def _labels(thing: Any, options: PythonOptions, name: str) -> tuple[str, ...]:
         labels = renamed
 
     are_names = all(isinstance(label, str) and label for label in labels)
-    if not labels or len(set(labels)) != len(labels) or not are_names:
+    are_distinct = len(set(labels)) == len(labels)
+    if not labels or not are_distinct or not are_names:
         raise BadInput(
             f"the labels of model '{name}' are empty or repeated",
             code="model.labels-not-distinct",
@@ -363,4 +387,8 @@ def _declares_several(thing: Any) -> bool:
     return declared is not None and not isinstance(declared, str)
 
 
-KIND = ModelKind(open=open_python, options=PythonOptions, target="module")
+KIND = ModelKind(
+    open=open_python,
+    options=PythonOptions,
+    target="module",
+)

@@ -31,22 +31,32 @@ class Returned:
         has_classes = scores.ndim == 2 and scores.shape[1] > 1 and scores.dtype.kind == "f"
         if not has_classes:
             return False
-        sums = scores[~np.isnan(scores).any(axis=1)].sum(axis=1)
-        return len(sums) > 0 and bool(np.all(np.abs(sums - 1) < _ADDS_UP))
+        is_answered = ~np.isnan(scores).any(axis=1)
+        sums = scores[is_answered].sum(axis=1)
+        distances = np.abs(sums - 1)
+        return len(sums) > 0 and bool(np.all(distances < _ADDS_UP))
 
 
 def returned_scores(answers: Any, positive: str | None = None) -> Returned:
     """The scores in what a function returned; numbers are checked later, with the labels."""
-    if hasattr(answers, "detach"):  # a tensor of torch, which may hold gradients
-        return Returned(answers.detach().cpu().double().numpy())
+    if _is_tensor(answers):
+        return Returned(_array_of_tensor(answers))
+    # A table of pandas or polars, whose columns are the labels.
     if hasattr(answers, "columns") and hasattr(answers, "to_numpy"):
         return Returned(answers.to_numpy(), tuple(map(str, answers.columns)))
     if isinstance(answers, Mapping):
         columns = [np.asarray(column, np.float64) for column in answers.values()]
         return Returned(np.stack(columns, axis=1), tuple(map(str, answers)))
+    # Names, as the `predict` of scikit-learn returns them.
+    if isinstance(answers, np.ndarray) and answers.dtype.kind in "UO":
+        answers = answers.tolist()
+    if isinstance(answers, list | tuple) and answers:
+        return _of_list(answers, positive)
+    return Returned(answers)
 
-    if not isinstance(answers, list | tuple) or not answers:
-        return Returned(answers)
+
+def _of_list(answers: Sequence[Any], positive: str | None) -> Returned:
+    """The scores in a list with one answer per text, by what all of its entries are."""
     if all(isinstance(answer, Mapping) for answer in answers):
         return _of_mappings(answers, positive)
     if all(_lists_classes(answer) for answer in answers):
@@ -54,9 +64,20 @@ def returned_scores(answers: Any, positive: str | None = None) -> Returned:
     if all(isinstance(answer, str) for answer in answers):
         names = [positive] if positive else []
         return Returned([_score_of_name(str(answer), names) for answer in answers])
-    if all(hasattr(answer, "detach") for answer in answers):
-        return Returned(np.stack([answer.detach().cpu().double().numpy() for answer in answers]))
+    if all(_is_tensor(answer) for answer in answers):
+        rows = [_array_of_tensor(answer) for answer in answers]
+        return Returned(np.stack(rows))
     return Returned(answers)
+
+
+def _is_tensor(answer: Any) -> bool:
+    """Whether an answer is a tensor of torch, told without importing torch."""
+    return hasattr(answer, "detach")
+
+
+def _array_of_tensor(tensor: Any) -> Any:
+    """The numbers of a tensor, which may hold gradients and lie on another device."""
+    return tensor.detach().cpu().double().numpy()
 
 
 def _of_mappings(answers: Sequence[Mapping[str, Any]], positive: str | None) -> Returned:
@@ -71,7 +92,9 @@ def _of_mappings(answers: Sequence[Mapping[str, Any]], positive: str | None) -> 
     for row, answer in enumerate(answers):
         for column, name in enumerate(classes):
             score = answer.get(name)
-            scores[row, column] = np.nan if score is None else float(score)
+            # What an answer does not name stays NaN: it is not scored, which is not 0.
+            if score is not None:
+                scores[row, column] = float(score)
     return Returned(scores, tuple(classes))
 
 
@@ -124,5 +147,7 @@ def second_of_pair(scores: Any) -> FloatArray | None:
         array = np.asarray(scores, np.float64)
     except (TypeError, ValueError):
         return None
-    is_pair = array.ndim == 2 and array.shape[1] == 2 and Returned(array).adds_up
-    return array[:, 1] if is_pair else None
+    has_two_columns = array.ndim == 2 and array.shape[1] == 2
+    if not has_two_columns or not Returned(array).adds_up:
+        return None
+    return array[:, 1]

@@ -49,7 +49,12 @@ class ScoreFileOptions(ModelOptions):
     exclusive: bool = False
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class ScoreFile:
     """A model known only by its scores; `rows` maps the hash of a text to the row of its scores.
 
@@ -228,11 +233,16 @@ class _Table:
             return
 
         read = _number(row.get("read"), where, "read")
+        characters_read = _NOT_READ
+        if not math.isnan(read):
+            characters_read = int(min(read, _MOST_CHARACTERS))
         self.first_rows.append(number)
         self.scores.extend(scores)
-        self.reads.append(_NOT_READ if math.isnan(read) else int(min(read, _MOST_CHARACTERS)))
+        self.reads.append(characters_read)
+
         # A compressed file may hold more rows than the memory.
-        check_size(len(self.places) * (_ROW_BYTES + 8 * len(self.columns)), self.target)
+        bytes_per_row = _ROW_BYTES + 8 * len(self.columns)
+        check_size(len(self.places) * bytes_per_row, self.target)
 
     def _check_repeated(self, place: int, scores: list[float], number: int) -> None:
         start = place * len(self.columns)
@@ -307,7 +317,8 @@ def _label_columns(
     """The columns with scores and their labels; the option `label` selects or names them."""
     # `psycheck score` writes decisions beside the scores; they are not labels.
     silver_columns = {f"{name}{SILVER}" for name in names}
-    columns = tuple(name for name in names if name.casefold() not in _NO_LABEL and name not in silver_columns)
+    candidates = [name for name in names if name.casefold() not in _NO_LABEL]
+    columns = tuple(name for name in candidates if name not in silver_columns)
     if not columns:
         raise BadInput(
             "no column holds scores",
@@ -363,12 +374,22 @@ def _score(cell: object, where: str, column: str) -> float:
     return score
 
 
-def _digest(cell: object, column: str, where: str, *, empty_is_text: bool) -> bytes:
+def _digest(
+    cell: object,
+    column: str,
+    where: str,
+    *,
+    empty_is_text: bool,
+) -> bytes:
     """The hash of a row's text, which the column holds as a text or as a hash."""
     if cell is None or (cell == "" and not empty_is_text):
         raise BadInput(f"column '{column}' is empty", code="scores.no-text", where=where)
     if column.casefold() in _ID_COLUMNS:
-        return _id_digest(str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell))
+        text_id = str(cell)
+        # A column of numbers may hold the id 7 as 7.0.
+        if isinstance(cell, float) and cell.is_integer():
+            text_id = str(int(cell))
+        return _id_digest(text_id)
     if column == "text":
         return digest_of(str(cell))
     try:
@@ -390,4 +411,8 @@ def _id_digest(text_id: str) -> bytes:
     return bytes.fromhex(hashed("id", showable_id(text_id)))
 
 
-KIND = ModelKind(open=open_scores, options=ScoreFileOptions, target="path")
+KIND = ModelKind(
+    open=open_scores,
+    options=ScoreFileOptions,
+    target="path",
+)

@@ -77,15 +77,17 @@ class ScoringFunction:
             return answers.scores
         if self.columns:
             return self._in_order(answers)
+        # Two columns that add up to 1 are "no" and "yes", as predict_proba returns them.
         pair = second_of_pair(answers.scores)
         return answers.scores if pair is None else pair
 
     def _in_order(self, answers: Returned) -> Any:
         """The columns of the labels; a class that no answer of this batch names is NaN."""
         scores = np.asarray(answers.scores, np.float64)
-        wanted = [self.classes[column] for column in self.columns]
-        columns = np.full((len(scores), len(wanted)), np.nan)
-        for place, name in enumerate(wanted):
+        # By name: another batch may list its classes in another order, or not all of them.
+        names = [self.classes[column] for column in self.columns]
+        columns = np.full((len(scores), len(names)), np.nan)
+        for place, name in enumerate(names):
             if name in answers.classes:
                 columns[:, place] = scores[:, answers.classes.index(name)]
         return columns

@@ -64,7 +64,13 @@ def open_setfit(target: str, options: SklearnOptions) -> SklearnModel:
         unit_length=normalised_by_body or bool(settings.get("normalize_embeddings")),
     )
     parts = {"encoder": encoder.fingerprint, "head": file_hash(head_file), "settings": str(sorted(settings))}
-    return open_pipeline(pipeline, options, name=folder.resolve().name, parts=parts, where=target)
+    return open_pipeline(
+        pipeline,
+        options,
+        name=folder.resolve().name,
+        parts=parts,
+        where=target,
+    )
 
 
 def _head_file(folder: Path) -> Path:
@@ -90,4 +96,9 @@ def _modules(folder: Path) -> list[str]:
     return [str(module.get("type", "")) for module in loads(file.read_text("utf-8"))]
 
 
-KIND = ModelKind(open=open_setfit, options=SklearnOptions, target="path", markers=(SETTINGS,))
+KIND = ModelKind(
+    open=open_setfit,
+    options=SklearnOptions,
+    target="path",
+    markers=(SETTINGS,),
+)

@@ -37,7 +37,12 @@ class SklearnOptions(ModelOptions):
     trust_pickle: bool = False
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
+@dataclass(
+    frozen=True,
+    slots=True,
+    weakref_slot=True,
+    kw_only=True,
+)
 class SklearnModel:
     """A fitted pipeline from raw texts to probabilities; `columns` are those kept as labels."""
 
@@ -168,7 +173,14 @@ def _strange_types(path: Path) -> list[str]:
     return [type_name for type_name in untrusted_types if type_name not in _HARMLESS]
 
 
-def _check_trust(path: Path, options: SklearnOptions, what: str, *, allowed: str, do: str) -> None:
+def _check_trust(
+    path: Path,
+    options: SklearnOptions,
+    what: str,
+    *,
+    allowed: str,
+    do: str,
+) -> None:
     """Refuse a file that could run code unless the user trusts it; then warn."""
     if not options.trust_pickle:
         raise BadInput(
@@ -192,7 +204,8 @@ def _width(pipeline: Any, *, where: str) -> int:
             code="model.no-probabilities",
             where=where,
             allowed="a pipeline with predict_proba",
-            do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again",
+            do="wrap the classifier in sklearn.calibration.CalibratedClassifierCV and fit it again, or pass "
+            "its bound method `predict`, for decisions of 0 and 1",
         )
     with explained(
         "the pipeline cannot score a raw text",
@@ -224,7 +237,13 @@ def _probabilities(pipeline: Any, texts: list[str]) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _label_columns(pipeline: Any, width: int, options: SklearnOptions, *, where: str) -> LabelColumns:
+def _label_columns(
+    pipeline: Any,
+    width: int,
+    options: SklearnOptions,
+    *,
+    where: str,
+) -> LabelColumns:
     """The columns of the pipeline that become labels, and their names."""
     classes = _classes(pipeline)
     is_multilabel = _is_multilabel(pipeline)

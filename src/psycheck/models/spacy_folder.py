@@ -57,7 +57,8 @@ def open_spacy(target: str, options: SpacyOptions) -> Model:
         allowed="a folder that nlp.to_disk wrote, or the name of an installed pipeline",
         do="open it with the version of spaCy that its meta.json names",
     ):
-        pipeline = spacy.load(Path(target).expanduser() if Path(target).expanduser().is_dir() else target)
+        folder = Path(target).expanduser()
+        pipeline = spacy.load(folder if folder.is_dir() else target)
 
     categorisers = [name for name in pipeline.pipe_names if name in _CATEGORISERS]
     if not categorisers:
@@ -77,6 +78,7 @@ def open_spacy(target: str, options: SpacyOptions) -> Model:
         fingerprint=hashed_parts(parts | {"positive": f"{options.positive}"}),
         capabilities=Capabilities(
             batch=options.batch or BATCH,
+            # The categories of "textcat" exclude each other, those of "textcat_multilabel" do not.
             exclusive="textcat" in categorisers,
             parts=parts,
         ),
@@ -84,7 +86,12 @@ def open_spacy(target: str, options: SpacyOptions) -> Model:
     )
     return wrap_object(
         categoriser,
-        PythonOptions(name=options.name, label=options.label, batch=options.batch, positive=options.positive),
+        PythonOptions(
+            name=options.name,
+            label=options.label,
+            batch=options.batch,
+            positive=options.positive,
+        ),
     )
 
 

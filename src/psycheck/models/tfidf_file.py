@@ -62,9 +62,11 @@ class StoredTfidf:
     intercepts: FloatArray
 
     def __post_init__(self) -> None:
-        sizes = (len(self.intercepts), len(self.description["words"]))
+        words = len(self.description["words"])
+        # One regression decides between two classes.
         regressions = len(self.description["classes"]) if self.multilabel_ else 1
-        if self.weights.shape != sizes or len(self.idf) != sizes[1] or sizes[0] != regressions:
+        fits_words = len(self.idf) == words and self.weights.shape == (regressions, words)
+        if not fits_words or len(self.intercepts) != regressions:
             raise ValueError("the arrays do not fit each other")
 
     @property

@@ -57,6 +57,14 @@ def _thresholds(record: Mapping[str, Any], labels: Sequence[str]) -> tuple[float
     by_label = record.get(THRESHOLDS)
     if not isinstance(by_label, dict):
         return ()
-    thresholds = [by_label.get(label, math.nan) for label in labels]
-    usable = [value if isinstance(value, float) and 0 < value < 1 else math.nan for value in thresholds]
-    return () if all(map(math.isnan, usable)) else tuple(usable)
+
+    thresholds: list[float] = []
+    for label in labels:
+        threshold = by_label.get(label)
+        if isinstance(threshold, float) and 0 < threshold < 1:
+            thresholds.append(threshold)
+        else:
+            thresholds.append(math.nan)
+    if all(map(math.isnan, thresholds)):
+        return ()
+    return tuple(thresholds)

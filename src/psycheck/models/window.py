@@ -30,7 +30,11 @@ def characters_read(tokenizer: Any, texts: Sequence[str], max_length: int) -> In
     # An ASCII text has at most one token per character, an initial mark and the special tokens: a short one
     # fits without being tokenized.
     room = max_length - tokenizer.num_special_tokens_to_add() - 1
-    unsure = [i for i, text in enumerate(texts) if len(text) > room or not text.isascii()]
+    unsure: list[int] = []
+    for i, text in enumerate(texts):
+        is_short = len(text) <= room
+        if not is_short or not text.isascii():
+            unsure.append(i)
     if not unsure:
         return lengths
 
@@ -71,10 +75,14 @@ def _by_prefixes(tokenizer: Any, texts: list[str], max_length: int) -> list[int]
     reads = []
     for text in texts:
         tokens_in_window = tokens(text)
-        if len(tokens_in_window) < max_length or tokens_in_window == all_tokens(text):
+        is_whole = len(tokens_in_window) < max_length or tokens_in_window == all_tokens(text)
+        if is_whole:
             reads.append(len(text))
             continue
+
+        def fills_window(end: int, text: str = text, expected: list[int] = tokens_in_window) -> bool:
+            return tokens(text[:end]) == expected
+
         # The shortest prefix that gives the same tokens ends where a change stops to matter.
-        ends = range(len(text))
-        reads.append(bisect_left(ends, True, key=lambda end: tokens(text[:end]) == tokens_in_window))
+        reads.append(bisect_left(range(len(text)), True, key=fills_window))
     return reads

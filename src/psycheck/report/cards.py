@@ -159,6 +159,7 @@ def _ranking_track(finding: Finding) -> Lane:
         title=f"AUC: {decimal(finding.value, 2)} ({interval}); chance: 0.5",
         figures=spans(decimal(finding.value, 2), interval, "AUC; dashed: chance"),
         mean=0.5,
+        most="1",
         ends=(low, high),
         marks=((finding.value, ""),),
     )

@@ -16,7 +16,7 @@ class Lane:
     """A track and the figures next to it; a low one is drawn as a diamond.
 
     `mean` is the place of a dashed line, `ends` are those of the interval, `marks` those of dots with titles,
-    `cases` is the anchor of the cases behind the figures.
+    `cases` is the anchor of the cases behind the figures, `most` what the right end of the track is called.
     """
 
     title: str
@@ -27,6 +27,7 @@ class Lane:
     low: bool = False
     untested: bool = False
     cases: str = ""
+    most: str = "100 %"
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,12 @@ def _paths_of_spec(spec: str) -> Iterator[Path]:
                 yield path
 
 
-def save_run(run: Run, folder: Path, pages: Mapping[str, str], beside: Beside = _NOTHING) -> None:
+def save_run(
+    run: Run,
+    folder: Path,
+    pages: Mapping[str, str],
+    beside: Beside = _NOTHING,
+) -> None:
     """Write a run into its folder; `pages` are further files (report.html, junit.xml) by name.
 
     Nothing changes before all files are on the disk, `beside` (files elsewhere, and how to write each)

@@ -109,7 +109,8 @@ def _opened_as_in_run(candidate: CorpusLike, description: Mapping[str, Any]) -> 
     # The run may have renamed a label that had no name.
     names = dict(zip(corpus.labels, description.get("labels", ()), strict=False))
     renamed = {LABEL + label: LABEL + name for label, name in names.items()}
-    return replace(corpus, table=corpus.table.rename(renamed))
+    table = corpus.table.rename(renamed)
+    return replace(corpus, table=table)
 
 
 def _shown(candidate: Any) -> str:

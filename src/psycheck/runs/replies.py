@@ -55,7 +55,10 @@ def _readers(
     models: Sequence[object], views: Sequence[RememberedScores]
 ) -> Iterator[tuple[ReplyReader, RememberedScores]]:
     """The models that reply in words, also those that another model of the run rests on, each once."""
-    seen = {view.model for model, view in zip(models, views, strict=True) if isinstance(model, ReplyReader)}
+    seen: set[str] = set()
+    for model, view in zip(models, views, strict=True):
+        if isinstance(model, ReplyReader):
+            seen.add(view.model)
     for model, view in zip(models, views, strict=True):
         if isinstance(model, ReplyReader):
             yield model, view
@@ -80,18 +83,27 @@ def _rows(
             "id": text_id,
         }
         if show_texts:
-            row["question"] = "\n\n".join(message["content"] for message in model.messages(str(text)))
+            messages = [message["content"] for message in model.messages(str(text))]
+            row["question"] = "\n\n".join(messages)
             row["reply"] = reply.text.encode("utf-8", "replace").decode()
             row["reason"] = model.reading(reply, str(text)).rationale
         yield row
 
 
-def _row(model: ReplyReader, labels: Sequence[str], reply: Reply, text: str) -> dict[str, Any]:
+def _row(
+    model: ReplyReader,
+    labels: Sequence[str],
+    reply: Reply,
+    text: str,
+) -> dict[str, Any]:
     reading = model.reading(reply, text)
     scores = dict(zip(labels, reading.scores.tolist(), strict=True))
     # Only models that ask several times know it.
     agreement = getattr(reading, "agreement", math.nan)
-    without_nan = {label: None if math.isnan(score) else score for label, score in scores.items()}
+    # JSON has no NaN.
+    without_nan: dict[str, float | None] = {}
+    for label, score in scores.items():
+        without_nan[label] = None if math.isnan(score) else score
     return {
         "answer": json.dumps(without_nan, ensure_ascii=False),
         "how": reading.how,

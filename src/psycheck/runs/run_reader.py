@@ -104,7 +104,12 @@ class Reader:
                 yield suite
 
 
-def _edited(check: Check | None, variant: int, text: str, fitted: str | None) -> str | None:
+def _edited(
+    check: Check | None,
+    variant: int,
+    text: str,
+    fitted: str | None,
+) -> str | None:
     """The text of one variant of a check, counted from 1; None where it cannot be made again."""
     if check is None:
         return None

@@ -227,7 +227,12 @@ def _ids_and_texts(source: Source, corpus: str, corpora: Sequence[CorpusLike]) -
         ) from error
 
 
-def _answered(corpus: str, label: str, models: Sequence[str], rows: pl.DataFrame) -> Answered:
+def _answered(
+    corpus: str,
+    label: str,
+    models: Sequence[str],
+    rows: pl.DataFrame,
+) -> Answered:
     """The answers about one label, on the texts that every model was asked about."""
     tables = [rows.filter(pl.col("model") == model) for model in models]
     texts = tables[0].select("id", "target", "unit", "copy")

@@ -17,10 +17,14 @@ CLIP = 1e-6  # of probabilities before their log-odds are taken: hard answers ar
 
 @dataclass(frozen=True, slots=True)
 class Platt:
-    """A logistic map of log-odds: p becomes sigmoid(slope · logit(p) + intercept)."""
+    """A logistic map of log-odds: p becomes sigmoid(slope · logit(p) + intercept).
+
+    `only_shifts` if the slope was not fitted, because the fitted one would turn the ranking round.
+    """
 
     slope: float = 1.0
     intercept: float = 0.0
+    only_shifts: bool = False
 
     def __call__(self, scores: FloatArray) -> FloatArray:
         """Calibrated scores, any shape; NaN stays NaN."""
@@ -47,7 +51,8 @@ def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
     """Platt's map, targets and scores (n,); the identity if dev has one class.
 
     Targets are drawn in towards the middle (Platt 1999, section 2.2), so that separable scores do not become
-    certain: each text counts as both classes, with weights.
+    certain: each text counts as both classes, with weights. A map never falls: where the fitted one would,
+    the log-odds are only shifted, so that the mean score is that of the targets.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -73,7 +78,18 @@ def fit_platt(targets: FloatArray, scores: FloatArray) -> Platt:
     )
     slope = float(regression.coef_[0, 0])
     intercept = float(regression.intercept_[0])
-    return Platt(slope, intercept)
+    if slope > 0:
+        return Platt(slope, intercept)
+    return Platt(1.0, _shift(log_odds[:, 0], float(soft_targets.mean())), only_shifts=True)
+
+
+def _shift(log_odds: FloatArray, mean: float) -> float:
+    """What is added to log-odds (n,) so that the mean probability is `mean`."""
+    from scipy.optimize import brentq
+
+    # With this shift all probabilities are below, or all above, whatever the mean is.
+    widest = float(np.abs(log_odds).max()) + abs(float(logit(mean))) + 1
+    return float(brentq(lambda shift: expit(log_odds + shift).mean() - mean, -widest, widest))
 
 
 def fit_isotonic(targets: FloatArray, scores: FloatArray) -> Isotonic:

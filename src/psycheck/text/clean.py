@@ -27,21 +27,33 @@ _ENOUGH: Final = 2_000
 
 
 def _any_of(words: Iterable[str]) -> str:
-    """A pattern of some words, the longest first. A star after letters alone is any ending."""
-    longest = sorted(words, key=len, reverse=True)
-    return "|".join(
-        re.escape(word[:-1]) + r"\w*" if re.fullmatch(r"[a-z]+\*", word) else re.escape(word)
-        for word in longest
-    )
+    """A pattern of any of the words. A star after letters alone is any ending."""
+    branches = []
+    # The longest first, because a pattern takes the first alternative that fits.
+    for word in sorted(words, key=len, reverse=True):
+        if re.fullmatch(r"[a-z]+\*", word):
+            branches.append(re.escape(word[:-1]) + r"\w*")
+        else:
+            branches.append(re.escape(word))
+    return "|".join(branches)
 
 
-_REMOVED: Final = re.compile(rf"\[\s*(?:{_any_of(_DATA['removed']['markers'])})\s*\]", re.I)
+def _emoticon_words() -> dict[str, str]:
+    """The word for each emoticon: "crying face" for ":'("."""
+    words = {}
+    for word, marks in _DATA["emoticons"].items():
+        for mark in marks:
+            words[mark] = word.replace("_", " ")
+    return words
+
+
+_MARKERS: Final = _any_of(_DATA["removed"]["markers"])
+_REMOVED: Final = re.compile(rf"\[\s*(?:{_MARKERS})\s*\]", re.I)
 _CONTRACTIONS: Final = _any_of(_DATA["contractions"]).replace("'", "['’]")
 _CONTRACTION: Final = re.compile(rf"(?<![\w@#'’/-])(?:{_CONTRACTIONS})(?![\w'’-])", re.I)
-_CURSE: Final = re.compile(rf"(?<![\w@#*])(?:{_any_of(_DATA['curse_words']['words'])})(?![\w*])", re.I)
-_EMOTICON_WORDS: Final = {
-    mark: word.replace("_", " ") for word, marks in _DATA["emoticons"].items() for mark in marks
-}
+_CURSE_WORDS: Final = _any_of(_DATA["curse_words"]["words"])
+_CURSE: Final = re.compile(rf"(?<![\w@#*])(?:{_CURSE_WORDS})(?![\w*])", re.I)
+_EMOTICON_WORDS: Final = _emoticon_words()
 _EMOTICON: Final = re.compile(rf"(?<!\S)(?:{_any_of(_EMOTICON_WORDS)})(?=[\s.,!?]|$)")
 
 
@@ -68,13 +80,17 @@ def settle(text: str, steps: Sequence[Step]) -> tuple[str | None, set[int], int 
 
 def clean(text: str, steps: Sequence[str]) -> str | None:
     """A text after some steps by name, or None if one of them drops it."""
-    return settle(text, [STEPS[name] for name in steps])[0]
+    cleaned, _, _ = settle(text, [STEPS[name] for name in steps])
+    return cleaned
 
 
 def unescape_html(text: str) -> str:
     """Replace HTML entities by their characters, also those that were escaped twice."""
-    while "&" in text and (after := html.unescape(text)) != text:
-        text = after
+    while "&" in text:
+        unescaped = html.unescape(text)
+        if unescaped == text:
+            break
+        text = unescaped
     return text
 
 
@@ -82,14 +98,19 @@ def drop_removed(text: str) -> str | None:
     """Drop a text that is only "[removed]" or the like; remove such a mark from any other (PsySym App. B)."""
     if "[" not in text:
         return text
-    after = _REMOVED.sub("", text)
-    return after if after.strip(" \t\r\n.*_>-") else None
+    without_marks = _REMOVED.sub("", text)
+    has_content = without_marks.strip(" \t\r\n.*_>-") != ""
+    return without_marks if has_content else None
 
 
 def markdown_links(text: str) -> str:
     """Replace `[anchor](url)` by its anchor (PsySym App. B)."""
-    while "](" in text and (after := _FORMS["markdown_link"].sub(r"\1", text)) != text:
-        text = after
+    # Again until nothing changes, for links within links.
+    while "](" in text:
+        without_links = _FORMS["markdown_link"].sub(r"\1", text)
+        if without_links == text:
+            break
+        text = without_links
     return text
 
 
@@ -97,7 +118,7 @@ def drop_links(text: str) -> str:
     """Remove web addresses; of `[anchor](url)` the anchor stays."""
     if "://" not in text and "www." not in text.lower():
         return text
-    anchored = _FORMS["markdown_link"].sub(lambda link: link[1] if link[2][0] in "hHwW" else link[0], text)
+    anchored = _FORMS["markdown_link"].sub(_anchor_of_address, text)
     return _FORMS["link"].sub(_after_address, anchored)
 
 
@@ -112,20 +133,25 @@ def expand_contractions(text: str) -> str:
     "I'd've" is "I would have". Left alone are possessives, "ain't" (its verb depends on who) and "IM" (in
     notes: intramuscular).
     """
-    text = _CONTRACTION.sub(_whole, text)
-    return _FORMS["ended"].sub(_ended, text) if "'" in text or "’" in text else text
+    text = _CONTRACTION.sub(_listed_contraction, text)
+    if "'" not in text and "’" not in text:
+        return text
+    return _FORMS["ended"].sub(_expanded_ending, text)
 
 
 def emoji_to_words(text: str) -> str:
     """Replace emoji and emoticons by words: 😢 → "crying face", :( → "sad"."""
 
-    def words(mark: str, data: dict[str, str]) -> str:
-        return f" {data['en'].strip(':').replace('_', ' ').replace('-', ' ')} "
+    def words(_: str, data: dict[str, str]) -> str:
+        name = data["en"].strip(":")
+        plain_name = name.replace("_", " ").replace("-", " ")
+        return f" {plain_name} "
 
-    text = _EMOTICON.sub(lambda found: _EMOTICON_WORDS[found[0]], text)
+    text = _EMOTICON.sub(lambda emoticon: _EMOTICON_WORDS[emoticon[0]], text)
     if text.isascii():
         return text
-    return str(library("emoji", "the step 'emoji'", "clean").replace_emoji(text, words))
+    emoji = library("emoji", "the step 'emoji'", "clean")
+    return str(emoji.replace_emoji(text, words))
 
 
 def drop_emoji(text: str) -> str:
@@ -133,14 +159,15 @@ def drop_emoji(text: str) -> str:
     text = _EMOTICON.sub("", text)
     if text.isascii():
         return text
-    return str(library("emoji", "the step 'no-emoji'", "clean").replace_emoji(text, ""))
+    emoji = library("emoji", "the step 'no-emoji'", "clean")
+    return str(emoji.replace_emoji(text, ""))
 
 
 def split_hashtags(text: str) -> str:
     """Split hashtags into words: "#FeelingDown_again" → "Feeling Down again"."""
     if "#" not in text and "＃" not in text:
         return text
-    return _FORMS["hashtag"].sub(lambda found: _FORMS["camel"].sub(" ", found[1]).strip() or found[1], text)
+    return _FORMS["hashtag"].sub(_words_of_hashtag, text)
 
 
 def drop_hashtags(text: str) -> str:
@@ -150,7 +177,9 @@ def drop_hashtags(text: str) -> str:
 
 def drop_users(text: str) -> str:
     """Remove user names of Twitter and Reddit, with the "RT" before them."""
-    return _FORMS["user"].sub("", text) if "@" in text or "u/" in text.lower() else text
+    if "@" not in text and "u/" not in text.lower():
+        return text
+    return _FORMS["user"].sub("", text)
 
 
 def drop_curse_words(text: str) -> str:
@@ -163,12 +192,17 @@ def fix_encoding(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     ftfy = library("ftfy", "the step 'encoding'", "clean")
-    config = ftfy.TextFixerConfig(unescape_html=False, uncurl_quotes=False, explain=False)
+    config = ftfy.TextFixerConfig(
+        unescape_html=False,
+        uncurl_quotes=False,
+        explain=False,
+    )
+    # One repair can make work for another; every step is idempotent.
     for _ in range(_MOST_TURNS):
-        after: str = ftfy.fix_text(text, config)
-        if after == text:
+        repaired: str = ftfy.fix_text(text, config)
+        if repaired == text:
             break
-        text = after
+        text = repaired
     return text
 
 
@@ -185,9 +219,13 @@ def only_english(text: str) -> str | None:
     """
     classify = library("py3langid", "the step 'english'", "clean").classify
     prose = _FORMS["noise"].sub(" ", text[:_ENOUGH])
-    if len(_FORMS["word"].findall(prose)) < _FEWEST_WORDS and not _FORMS["not_latin"].search(prose):
+    words = _FORMS["word"].findall(prose)
+    is_latin = _FORMS["not_latin"].search(prose) is None
+    if is_latin and len(words) < _FEWEST_WORDS:
         return text
-    return text if classify(close_spaces(prose))[0] in _ENGLISH else None
+
+    language, _ = classify(close_spaces(prose))
+    return text if language in _ENGLISH else None
 
 
 def split_sentences(text: str) -> list[str]:
@@ -197,9 +235,17 @@ def split_sentences(text: str) -> list[str]:
     lone surrogates are dropped.
     """
     split = library("blingfire", "splitting into sentences", "clean").text_to_sentences
-    parts = (" ".join(_FORMS["half"].sub("", part).split()) for part in _FORMS["paragraph"].split(text))
-    lines = (line.strip() for part in parts if part for line in split(part).split("\n"))
-    return [line for line in lines if line]
+    sentences: list[str] = []
+    for paragraph in _FORMS["paragraph"].split(text):
+        readable = _FORMS["half"].sub("", paragraph)
+        on_one_line = " ".join(readable.split())
+        if not on_one_line:
+            continue
+
+        # blingfire returns the sentences as lines of one string.
+        lines = [line.strip() for line in split(on_one_line).split("\n")]
+        sentences += [line for line in lines if line]
+    return sentences
 
 
 STEPS: Final[Mapping[str, Step]] = {
@@ -221,43 +267,88 @@ STEPS: Final[Mapping[str, Step]] = {
 }
 
 
-def _after_address(found: re.Match[str]) -> str:
+def _anchor_of_address(link: re.Match[str]) -> str:
+    """The anchor of a Markdown link to a web address; another link, as in "[1](2)", stays."""
+    anchor, target = link.groups()
+    is_address = target[0] in "hHwW"
+    return anchor if is_address else link[0]
+
+
+def _words_of_hashtag(hashtag: re.Match[str]) -> str:
+    """The words of a hashtag; where splitting leaves none, its name as it is written."""
+    name = hashtag[1]
+    words = _FORMS["camel"].sub(" ", name).strip()
+    return words or name
+
+
+def _after_address(match: re.Match[str]) -> str:
     """What a removed address leaves: the marks and brackets at its end that are not part of it."""
-    link = found[0]
-    end, open_brackets = len(link), link.count("(") - link.count(")")
-    while end and link[end - 1] in _CLOSING and not (link[end - 1] == ")" and open_brackets >= 0):
+    link = match[0]
+    scheme = match[1]
+    end = len(link)
+    open_brackets = link.count("(") - link.count(")")
+    while end and link[end - 1] in _CLOSING:
+        # A bracket that opened within the address belongs to it: "…/Sadness_(album)".
+        closes_own_bracket = link[end - 1] == ")" and open_brackets >= 0
+        if closes_own_bracket:
+            break
         end -= 1
         open_brackets += link[end] == ")"
-    return link[end:] if end > len(found[1]) else link
+    return link[end:] if end > len(scheme) else link
 
 
-def _whole(found: re.Match[str]) -> str:
-    word = found[0]
-    if len(word) <= 3 and word.isalpha() and word.isupper():
+def _listed_contraction(match: re.Match[str]) -> str:
+    """A contraction of the list written out; short words in capitals, such as "IM", stay."""
+    word = match[0]
+    is_abbreviation = len(word) <= 3 and word.isalpha() and word.isupper()
+    if is_abbreviation:
         return word
     return carry_case(word, _DATA["contractions"][straight(word.lower())])
 
 
-def _ended(found: re.Match[str]) -> str:
-    word, ending = found[1].lower(), straight(found[2].lower())
-    have = "" if found[3] is None else " HAVE" if found[3].isupper() else " have"
-    if have and ending not in ("n't", "'d", "'ll"):
-        return found[0]
-    match ending:
-        case "n't" if word == "ai":
-            return found[0]
-        case "'s" if word in _DATA["ambiguous"]["s_after"]:
-            verb = "has" if _follows(found, "has_before") else "is"
-        case "'d" if word in _DATA["ambiguous"]["d_after"]:
-            verb = "had" if not have and _follows(found, "had_before") else "would"
-        case "'s" | "'d":
-            return found[0]
-        case _:
-            verb = _DATA["endings"][ending]
-    return f"{found[1]} {verb.upper() if found[2].isupper() else verb}{have}"
+def _expanded_ending(match: re.Match[str]) -> str:
+    """A word and its ending written out: "she would have" for "she'd've"; unchanged where it is ambiguous."""
+    written, written_ending, written_have = match.groups()
+    ending = straight(written_ending.lower())
+    if written_have and ending not in ("n't", "'d", "'ll"):
+        return match[0]
+    verb = _verb_of_ending(match, written.lower(), ending, before_have=bool(written_have))
+    if not verb:
+        return match[0]
+
+    if written_ending.isupper():
+        verb = verb.upper()
+    if not written_have:
+        return f"{written} {verb}"
+    have = "HAVE" if written_have.isupper() else "have"
+    return f"{written} {verb} {have}"
 
 
-def _follows(found: re.Match[str], which: str) -> bool:
-    """Whether one of some words comes next."""
-    rest = found.string[found.end() : found.end() + 20].lower()
-    return any(re.match(rf"\s+{word}\b", rest) for word in _DATA["ambiguous"][which])
+def _verb_of_ending(
+    match: re.Match[str],
+    word: str,
+    ending: str,
+    *,
+    before_have: bool,
+) -> str:
+    """The verb that an ending stands for; "" for a possessive, for "ain't" and where nobody can say."""
+    if ending == "n't" and word == "ai":
+        return ""
+    if ending == "'s":
+        if word not in _DATA["ambiguous"]["s_after"]:
+            return ""
+        return "has" if _is_followed_by(match, "has_before") else "is"
+    if ending == "'d":
+        if word not in _DATA["ambiguous"]["d_after"]:
+            return ""
+        is_had = not before_have and _is_followed_by(match, "had_before")
+        return "had" if is_had else "would"
+    verb: str = _DATA["endings"][ending]
+    return verb
+
+
+def _is_followed_by(match: re.Match[str], words: str) -> bool:
+    """Whether one of a list of words of clean.toml comes next."""
+    end = match.end()
+    following = match.string[end : end + 20].lower()
+    return any(re.match(rf"\s+{word}\b", following) for word in _DATA["ambiguous"][words])

@@ -28,6 +28,7 @@ from psycheck.text.edits import (
 )
 from psycheck.text.gender.roles import role_of
 from psycheck.text.letter_i import is_letter
+from psycheck.text.surroundings import character_at, text_before, words_before
 from psycheck.text.verb_agreement import verb_joined, verbs_beside
 from psycheck.text.word_lists import patterns, read_toml, word_sets
 
@@ -86,9 +87,12 @@ def _to_third(target: _Target) -> Edit:
 def _add_me_or_my(changes: list[Change], match: Match[str], target: _Target) -> None:
     """Add the change of me, my, mine or myself, where it is a pronoun."""
     start, end = match.span()
-    word = match[0].lower()
-    if not _names_something(match.string, start, end, word):
-        changes.append((start, end, carry_case(match[0], target.forms[_ROLES[word]])))
+    written = match[0]
+    word = written.lower()
+    if _names_something(match.string, start, end, word):
+        return
+    role = _ROLES[word]
+    changes.append((start, end, carry_case(written, target.forms[role])))
 
 
 def _add_i(changes: list[Change], match: Match[str], target: _Target) -> None:
@@ -108,7 +112,8 @@ def _add_i(changes: list[Change], match: Match[str], target: _Target) -> None:
         pronoun = _case_of_i(text, start, end, target.forms["subject"])
         _add_subject(changes, text, (start, end, pronoun), target.agree)
         return
-    contraction = target.forms["subject"] + (mark or "") + _ending(target.endings, ending)
+    new_ending = (mark or "") + _ending(target.endings, ending)
+    contraction = target.forms["subject"] + new_ending
     changes.append((start, end, _case_of_i(text, start, end, contraction)))
     _add_joined_verb(changes, text, end, target.agree, finite=ending in ("m", "M", "am"))
 
@@ -120,20 +125,21 @@ def _to_first(target: _Target) -> Edit:
         if _FORMS["any_third"].search(text) is None:
             return Edited(text, ())
         pairs = _pairs(text)
-        paired: list[Span] = [(pair.start, pair.end) for pair in pairs]
+        pair_spans: list[Span] = [(pair.start, pair.end) for pair in pairs]
         # Pairs are edited as a whole, addresses not at all.
-        passed_over = [spans for spans in (address_spans(text), paired) if spans]
+        passed_over = [spans for spans in (address_spans(text), pair_spans) if spans]
 
         changes: list[Change] = []
         undecided = 0
         for match in _FORMS["third"].finditer(text):
-            if passed_over and any(inside(spans, match.start()) for spans in passed_over):
+            if any(inside(spans, match.start()) for spans in passed_over):
                 continue
             if not _add_third(changes, match, target):
                 undecided += 1
 
         if pairs:
-            changes = sorted(changes + _pairs_to_first(text, pairs, target))
+            changes += _pairs_to_first(text, pairs, target)
+            changes.sort()
         return apply(text, changes, undecided)
 
     return edit
@@ -169,22 +175,35 @@ def _add_third(changes: list[Change], match: Match[str], target: _Target) -> boo
     return True
 
 
-def _first_ending(text: str, end: int, ending: str, target: _Target) -> str:
+def _first_ending(
+    text: str,
+    end: int,
+    ending: str,
+    target: _Target,
+) -> str:
     """The ending of I'm, I've … for a third-person contraction that ends at `end`."""
     if ending.lower() == "s":
         return _is_or_has(text, end)
     return _ending(target.endings, ending)
 
 
-def _add_subject(changes: list[Change], text: str, subject: Change, agree: Person | None) -> None:
+def _add_subject(
+    changes: list[Change],
+    text: str,
+    subject: Change,
+    agree: Person | None,
+) -> None:
     """Add a subject and the verbs that are to agree, unless a verb already belongs to the subject before."""
     if agree is None:
         changes.append(subject)
         return
     start, end, _ = subject
     before, after = verbs_beside(text, start, end, agree)
-    if before and (not changes or changes[-1][1] <= before[0][0]):
-        changes += before
+    if before:
+        verb_start, _, _ = before[0]
+        _, end_of_last_change, _ = changes[-1] if changes else (0, 0, "")
+        if end_of_last_change <= verb_start:
+            changes += before
     changes.append(subject)
     changes += after
 
@@ -206,13 +225,20 @@ def _ending(endings: dict[str, str], ending: str) -> str:
     return carry_style(lowered, endings[straight(lowered)])
 
 
-def _case_of_i(text: str, start: int, end: int, new: str) -> str:
+def _case_of_i(
+    text: str,
+    start: int,
+    end: int,
+    new: str,
+) -> str:
     """What replaces "I", which shows no case, in the case that the words around it show."""
     if text[start] == "i":
         return new
     if _shouted(text, start, end):
         return new.upper()
-    return capitalised(new) if _starts_sentence(text, start) else new
+    if _starts_sentence(text, start):
+        return capitalised(new)
+    return new
 
 
 def _shouted(text: str, start: int, end: int) -> bool:
@@ -220,36 +246,53 @@ def _shouted(text: str, start: int, end: int) -> bool:
     if end - start > 2 and text[start:end].isupper():
         return True
     after = text[end : end + 32].split(None, 2)[:2]
+    # A glance at the next word decides most cases.
     if after and len(after[0]) > 1 and not after[0].isupper():
         return False
-    before = text[max(0, start - 24) : start].split()[-1:]
+
+    before = text_before(text, start, 24).split()[-1:]
     # The last word of another sentence shows nothing.
     if before and before[0][-1] in ".!?…":
         before = []
-    longer_words = [word for word in (*before, *after) if sum(map(str.isalpha, word)) > 1]
+    longer_words = [word for word in (*before, *after) if _has_letters(word)]
     return bool(longer_words) and all(word.isupper() for word in longer_words)
+
+
+def _has_letters(word: str) -> bool:
+    """True for a word of two letters or more, whatever marks it has."""
+    letters = [character for character in word if character.isalpha()]
+    return len(letters) > 1
 
 
 def _starts_sentence(text: str, start: int) -> bool:
     """True at the start of the text or of a line, after . ! ? …, or at the start of a quotation."""
     if start == 0 or text[start - 1] in "\"“'‘«":
         return True
-    near = text[max(0, start - 12) : start]
+    near = text_before(text, start, 12)
     before = near.rstrip(" \t([{*_>-–—•\"“'‘«")
     if not before:
         return True
+
     last = before[-1]
     # "Why?" I said: a question quoted within the sentence
-    if last in "?!" and near[len(before) : len(before) + 1] in ('"', "'"):
+    is_quoted = character_at(near, len(before)) in ('"', "'")
+    if last in "?!" and is_quoted:
         return False
+    # Behind a bracket or a quotation the mark within it counts.
+    mark_within = before[-2:-1]
     if last in ")]":
-        return before[-2:-1] in (".", "!", "?", "…")
+        return mark_within in (".", "!", "?", "…")
     if last in "”’»":
-        return before[-2:-1] in (".", "…")
+        return mark_within in (".", "…")
     return last in ".!?…\n\r"
 
 
-def _names_something(text: str, start: int, end: int, word: str) -> bool:
+def _names_something(
+    text: str,
+    start: int,
+    end: int,
+    word: str,
+) -> bool:
     """True if "mine" is a pit or a bomb, "me" part of ME/CFS, or "my" part of an exclamation."""
     if word == "my":
         return _is_exclaimed(text, start, end)
@@ -260,7 +303,8 @@ def _names_something(text: str, start: int, end: int, word: str) -> bool:
 
 def _is_exclaimed(text: str, start: int, end: int) -> bool:
     """True for "my" in "oh my god" and "my word!"."""
-    if text[end + 1 : end + 2] not in ("g", "G", "w", "W"):
+    # A glance at the next letter, of "god", "goodness" or "word", is faster than the pattern.
+    if character_at(text, end + 1) not in ("g", "G", "w", "W"):
         return False
     exclaimed = _FORMS["exclaimed"].match(text, end)
     if exclaimed is None:
@@ -269,17 +313,21 @@ def _is_exclaimed(text: str, start: int, end: int) -> bool:
     needs_opening = exclaimed[1] is not None
     if not needs_opening or _starts_sentence(text, start):
         return True
-    before = text[max(0, start - 12) : start].lower().split()
-    return bool(before) and before[-1].rstrip(",") in _WORDS["oh"]
+    before = words_before(text, start, 12)
+    if not before:
+        return False
+    return before[-1].rstrip(",") in _WORDS["oh"]
 
 
 def _is_pit(text: str, start: int, end: int) -> bool:
     """True for "mine" in "coal mine" and "mine shaft"."""
-    before = text[max(0, start - 12) : start].lower().split()
+    before = words_before(text, start, 12)
     if before and before[-1] in _WORDS["pits"]:
         return True
     after = _FORMS["word_after"].match(text, end)
-    return after is not None and after[1].lower() in _WORDS["tunnels"]
+    if after is None:
+        return False
+    return after[1].lower() in _WORDS["tunnels"]
 
 
 def _is_or_has(text: str, end: int) -> str:
@@ -300,9 +348,12 @@ def _has_before(word: str, following: str) -> bool:
         return following != "" and following not in _WORDS["after_gone"]
     if word in _WORDS["either"]:
         return following != "" and following not in _WORDS["after_passive"]
+    # "he's seen by": a passive
     if following in ("by", "under"):
         return False
-    return word in _WORDS["participles"] or (word.endswith("ed") and word not in _WORDS["states"])
+    if word in _WORDS["participles"]:
+        return True
+    return word.endswith("ed") and word not in _WORDS["states"]
 
 
 class _Pair(NamedTuple):
@@ -321,6 +372,7 @@ def _pairs(text: str) -> list[_Pair]:
     pairs = []
     for match in _FORMS["pair"].finditer(text):
         first, joint, second = match.groups()
+        # "(s)he" and "s/he" match without parts.
         role = "subject" if first is None else _role_of_pair(first.lower(), second.lower())
         if role or joint == "/":
             pairs.append(_Pair(start=match.start(), end=match.end(), role=role))
@@ -356,7 +408,8 @@ def _pairs_to_first(text: str, pairs: list[_Pair], target: _Target) -> list[Chan
         if pair.role == "subject":
             _add_subject(changes, text, (pair.start, pair.end, "I"), target.agree)
         elif pair.role:
-            first_word = text[pair.start : pair.end].split("/")[0].split()[0]
+            written = text[pair.start : pair.end]
+            first_word = written.replace("/", " ").split()[0]
             pronoun = carry_case(first_word, target.forms[pair.role])
             changes.append((pair.start, pair.end, pronoun))
     return changes

@@ -14,9 +14,10 @@ _FORMS: Final[dict[str, dict[str, str]]] = _PERSON["forms"]
 _FIRST_FORMS: Final = frozenset(word.lower() for word in _FORMS["I"].values())
 FIRST: Final = _FIRST_FORMS | set(_WORDS["first"].split())
 OTHERS: Final = frozenset().union(*(_FORMS[pronoun].values() for pronoun in ("they", "he", "she")))
-_LISTED_PEOPLE: Final = f"{_NOUNS['adults']} {_NOUNS['kin']} {_WORDS['people']}".split()
-PEOPLE: Final = frozenset(_LISTED_PEOPLE) - set(_WORDS["not_people"].split())
-_BARE: Final = {word: word.startswith("i") for word in _PERSON["bare"]}  # "im", but "hes"
+_LISTED_PEOPLE: Final = " ".join((_NOUNS["adults"], _NOUNS["kin"], _WORDS["people"]))
+PEOPLE: Final = frozenset(_LISTED_PEOPLE.split()) - set(_WORDS["not_people"].split())
+# Whether a pronoun without its apostrophe is of the first person: "im" is, "hes" is not.
+_IS_FIRST_WHEN_BARE: Final = {word: word.startswith("i") for word in _PERSON["bare"]}
 _OWNING: Final = frozenset({"my", "our"})
 _BETWEEN: Final = 2  # words between "my" and the person: "my best friend", "my dear old mother"
 _SUBJECT: Final = 3  # words at the start among which the subject of a sentence without a first person stands
@@ -37,11 +38,15 @@ def own(sentence: str) -> bool:
             mentions.append(place)
         elif _belongs_to_person(words, place):
             continue
-        elif word in FIRST or _BARE.get(word):
+        elif word in FIRST or _IS_FIRST_WHEN_BARE.get(word):
             firsts += 1
+
     if firsts == 0:
+        if not mentions:
+            return True
         # "It was hard, he says that he can't sleep": two mentions are no accident.
-        return not mentions or (len(mentions) == 1 and mentions[0] >= _SUBJECT)
+        is_single = len(mentions) == 1
+        return is_single and mentions[0] >= _SUBJECT
     return firsts >= len(mentions)
 
 
@@ -53,7 +58,10 @@ def _words_without_endings(sentence: str) -> list[str]:
 
 def _is_other_person(word: str) -> bool:
     """Whether a word is a pronoun or a noun of another person, or a pronoun run together: "hes"."""
-    return word in OTHERS or word in PEOPLE or _BARE.get(word) is False
+    if word in OTHERS or word in PEOPLE:
+        return True
+    # None for words that are not pronouns.
+    return _IS_FIRST_WHEN_BARE.get(word) is False
 
 
 def _belongs_to_person(words: list[str], place: int) -> bool:

@@ -12,7 +12,8 @@ FOLDER: Final = Path(__file__).parent
 
 def read_toml(path: str) -> dict[str, Any]:
     """The content of a TOML file of this room: "gender/names.toml"."""
-    return tomllib.loads(FOLDER.joinpath(path).read_text("utf-8"))
+    content = FOLDER.joinpath(path).read_text("utf-8")
+    return tomllib.loads(content)
 
 
 def word_sets(table: Mapping[str, str]) -> dict[str, frozenset[str]]:
@@ -38,10 +39,13 @@ class CompiledOnUse(dict[str, re.Pattern[str]]):
 
 def patterns(table: Mapping[str, str], **parts: str) -> CompiledOnUse:
     """The patterns of a table without line breaks; {name} in one is another of them, or a part."""
+    replacements = {**table, **parts}
 
     def written_out(pattern: str) -> str:
-        for part, written in {**table, **parts}.items():
-            pattern = pattern.replace(f"{{{part}}}", written)
+        # In the order of the table: what a part names itself must stand below it.
+        for part, replacement in replacements.items():
+            pattern = pattern.replace(f"{{{part}}}", replacement)
+        # Long patterns are broken over several lines in the file for reading.
         return pattern.replace("\n", "")
 
     return CompiledOnUse({name: partial(written_out, pattern) for name, pattern in table.items()})

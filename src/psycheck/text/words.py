@@ -21,4 +21,5 @@ def shingles(text: str) -> set[str]:
 
 def shingles_of(words: Sequence[str]) -> set[str]:
     """Words, and the pairs of neighbours among them."""
-    return {*words, *(f"{a} {b}" for a, b in pairwise(words))}
+    neighbours = [f"{left} {right}" for left, right in pairwise(words)]
+    return {*words, *neighbours}

@@ -212,7 +212,10 @@ def _widened(change: Finding, *, comparisons: int) -> Interval | None:
     if change.interval is None:
         return None
     freedom = max(change.counts["units"] - 1, 1)
-    factor = float(stats.t.ppf(1 - 0.025 / comparisons, freedom) / stats.t.ppf(0.975, freedom))
+    # Bonferroni: the error of 5 %, 2.5 % at each end, is divided among the comparisons.
+    quantile_of_all = stats.t.ppf(1 - 0.025 / comparisons, freedom)
+    quantile_of_one = stats.t.ppf(0.975, freedom)
+    factor = float(quantile_of_all / quantile_of_one)
     low, high = change.interval
     return (
         change.value - factor * (change.value - low),
@@ -227,7 +230,8 @@ def _p_values(rows: Sequence[Scored], plain_rows: Mapping[tuple[str, int], Score
         for row in rows:
             findings += against_chance(row, decision)
             if row.arm != PLAIN:
-                findings.append(against(row, plain_rows[row.corpus, row.seed], decision))
+                plain = plain_rows[row.corpus, row.seed]
+                findings.append(against(row, plain, decision))
 
     for measure in ("mcnemar_p", "chance_p"):
         findings += holm_families(findings, measure, FAMILY)
@@ -309,7 +313,15 @@ def figures(row: Scored) -> list[Finding]:
             flags=(row.flag, *auc.flags),
         )
     )
-    findings.append(Finding("threshold", row.threshold, n, where=row.where(DEV), flags=(row.flag,)))
+    findings.append(
+        Finding(
+            "threshold",
+            row.threshold,
+            n,
+            where=row.where(DEV),
+            flags=(row.flag,),
+        )
+    )
     return findings
 
 

@@ -213,9 +213,11 @@ def run_arm(
         model, experiment.probe, experiment.suites, experiment.store, experiment.progress
     )
     findings = []
+    suite_learned_from = experiment.suites[0].name
     for rate in rates:
-        # Only the first suite is learned from.
-        was_learned = rate.where["check"] in learned and rate.where["suite"] == experiment.suites[0].name
+        # A check of another suite may have the same name.
+        is_of_suite = rate.where["suite"] == suite_learned_from
+        was_learned = is_of_suite and rate.where["check"] in learned
         place = {"audit": experiment.audit, "arm": arm, "seed": str(recipe.seed)}
         findings.append(
             replace(
@@ -278,7 +280,12 @@ def _train_arm(
     return trained
 
 
-def _score_arm(experiment: Experiment, recipe: Recipe, arm: str, model: Model) -> tuple[Scored, ...]:
+def _score_arm(
+    experiment: Experiment,
+    recipe: Recipe,
+    arm: str,
+    model: Model,
+) -> tuple[Scored, ...]:
     """The scores of every test, with the threshold that is best on dev."""
     label = experiment.label
     dev_scores, *test_scores = score_label(
@@ -373,7 +380,10 @@ def dir_checks(suite: Suite) -> Suite:
     """A suite with only the DIR checks that append sentences."""
     # What must stay steady says nothing about presence or absence.
     directions = ("not_down", "not_up")
-    checks = [check for check in suite.checks if check.sentences and check.expect.kind in directions]
+    checks = []
+    for check in suite.checks:
+        if check.sentences and check.expect.kind in directions:
+            checks.append(check)
     if not checks:
         raise BadInput(
             f"suite '{suite.name}' has no DIR check that appends a sentence",

@@ -168,9 +168,13 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
     swap_words = swap(scope)
     edits = {row: swap_words(texts[row]) for row in rows}
     # A text that is swapped in part would name both genders.
-    undecided = tuple(ids[row] for row, edited in edits.items() if edited.undecided)
-    decided = {row: edited for row, edited in edits.items() if not edited.undecided}
-    swapped = {row: edited.text for row, edited in decided.items() if edited.spans}
+    undecided: list[str] = []
+    swapped: dict[int, str] = {}
+    for row, edited in edits.items():
+        if edited.undecided:
+            undecided.append(ids[row])
+        elif edited.spans:
+            swapped[row] = edited.text
     if not swapped:
         raise _nothing_to_swap(corpus, len(undecided))
 
@@ -195,7 +199,7 @@ def with_swapped(corpus: Corpus, scope: Scope = PRONOUNS, *, control: bool = Fal
         corpus=replace(corpus, table=table, notes=(*corpus.notes, note)),
         counts=counts,
         used={},
-        undecided=undecided,
+        undecided=tuple(undecided),
     )
 
 
@@ -235,7 +239,11 @@ def _train_and_dev(corpus: Corpus) -> dict[int, str]:
         return dict.fromkeys(range(len(corpus)), "")
 
     train_and_dev = ("train", dev_name(corpus))
-    return {row: split for row, split in enumerate(splits) if split and split in train_and_dev}
+    split_of_row: dict[int, str] = {}
+    for row, split in enumerate(splits):
+        if split and split in train_and_dev:
+            split_of_row[row] = split
+    return split_of_row
 
 
 def _appended(corpus: Corpus, sentences: Mapping[int, str], read: Read | None) -> tuple[list[str], int]:

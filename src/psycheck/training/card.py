@@ -81,7 +81,8 @@ def write_record(record: dict[str, Any], folder: Path) -> None:
 def read_record(folder: Path) -> dict[str, Any]:
     """Read training.json."""
     try:
-        record: dict[str, Any] = json.loads((folder / RECORD).read_text("utf-8"))
+        content = (folder / RECORD).read_text("utf-8")
+        record: dict[str, Any] = json.loads(content)
         # Looked up only to fail here, with a clear message, if one of them is missing.
         record["key"], record["labels"], record["recipe"], record["dev"]
     except UNREADABLE as error:

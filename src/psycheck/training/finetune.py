@@ -147,10 +147,20 @@ def _open_start(parts: Parts, recipe: Recipe) -> _Start:
     window = window_of(tokenizer, model.config, recipe.max_length, where=recipe.start)
     # Saved with the tokenizer: whoever opens the folder later reads as far as training did.
     tokenizer.model_max_length = window
-    return _Start(model=model, tokenizer=tokenizer, window=window, evidence=evidence)
+    return _Start(
+        model=model,
+        tokenizer=tokenizer,
+        window=window,
+        evidence=evidence,
+    )
 
 
-def _start_from_regressions(model: Any, texts: _Texts, parts: Parts, recipe: Recipe) -> None:
+def _start_from_regressions(
+    model: Any,
+    texts: _Texts,
+    parts: Parts,
+    recipe: Recipe,
+) -> None:
     """Set the output layer to regressions on what it reads: many rare labels stay at chance without it."""
     train_features = read_by_outputs(model, texts.train, texts.collator)
     dev_features = read_by_outputs(model, texts.dev, texts.collator)
@@ -242,12 +252,14 @@ class _Objective:
     def dev_figures(self, prediction: EvalPrediction) -> dict[str, float]:
         """The figures of the labels on dev, each with the prefix "dev_"."""
         labels = len(self.labels)
+        # The outputs of a second task come after those of the labels, and so do its targets.
         logits = np.asarray(prediction.predictions)[:, : self.outputs]
         log_yes, _ = log_chances(torch.from_numpy(logits).float(), labels)
         scores = log_yes.exp().numpy().astype(np.float64)
 
         marks = np.asarray(prediction.label_ids)[:, :labels]
-        targets = np.where(marks == MISSING, np.nan, marks).astype(np.float64)
+        with_gaps = np.where(marks == MISSING, np.nan, marks)
+        targets = with_gaps.astype(np.float64)
         measured = figures(targets, scores, self.labels)
         return {f"dev_{name}": value for name, value in measured.items()}
 

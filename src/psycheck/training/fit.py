@@ -251,7 +251,9 @@ def training_key(parts: Parts, recipe: Recipe, start: str) -> str:
     """A hash of everything that decides the weights: recipe, labels, train, dev and the start weights."""
     # The origin of dev and the name of the start do not matter once their contents are known.
     in_contents = ("dev_share", "start", "labels")
-    values = {name: value for name, value in recipe.as_dict().items() if name not in in_contents}
+    values = recipe.as_dict()
+    for name in in_contents:
+        values.pop(name, None)
     data: list[object] = [parts.labels, parts.train.fingerprint(), parts.dev.fingerprint()]
     if kind_of(recipe) == LEARNER:
         # Its folds keep the texts of an author together.

@@ -181,7 +181,12 @@ def _flipped(pairs: pl.DataFrame, label: str) -> Flips:
     return flips
 
 
-def _flip_rate_change(before: Flips, after: Flips, row: Scored, test: Corpus) -> Finding:
+def _flip_rate_change(
+    before: Flips,
+    after: Flips,
+    row: Scored,
+    test: Corpus,
+) -> Finding:
     """How far the share of flipped pairs moved against plain, on the pairs that both judged."""
     shared_ids = [text_id for text_id in before if text_id in after]
     flipped_before = [before[text_id] for text_id in shared_ids]

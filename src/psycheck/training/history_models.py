@@ -54,7 +54,12 @@ def fit_histories(parts: Parts, recipe: Recipe, progress: Progress | None = None
         joined = replace(parts, train=_joined(parts.train), dev=_joined(parts.dev))
         pipeline, heads = fit_tfidf(joined, recipe)
         save = partial(_save, settings, parts, {}, pipeline)
-        return Fitted(dev=heads.dev, curve=heads.curve, window=None, save=save)
+        return Fitted(
+            dev=heads.dev,
+            curve=heads.curve,
+            window=None,
+            save=save,
+        )
 
     opened = settings.open_features()
     features = _features(opened, [*parts.train.texts, *parts.dev.texts])
@@ -79,7 +84,12 @@ def fit_histories(parts: Parts, recipe: Recipe, progress: Progress | None = None
         weights, dev_figures, curve = convolve(train, dev, parts, recipe, settings, progress)
 
     save = partial(_save, settings, parts, opened.fingerprints, weights)
-    return Fitted(dev=dev_figures, curve=curve, window=None, save=save)
+    return Fitted(
+        dev=dev_figures,
+        curve=curve,
+        window=None,
+        save=save,
+    )
 
 
 def _joined(part: Part) -> Part:

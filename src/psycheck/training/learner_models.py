@@ -1,6 +1,7 @@
 """Train the learners of the gender study as models: grid search by folds of train, then a safe file."""
 
 import json
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,14 @@ def fit_learner(parts: Parts, recipe: Recipe) -> Fitted:
         text = json.dumps(settings, indent=1, ensure_ascii=False) + "\n"
         (folder / LEARNER_FILE).write_text(text, "utf-8")
 
+    # Words and static vectors have no window: they read the whole text.
     window = encoder.max_length if isinstance(encoder, HfEncoder) else None
-    return Fitted(dev=dev_figures, curve=(dev_figures,), window=window, save=save)
+    return Fitted(
+        dev=dev_figures,
+        curve=(dev_figures,),
+        window=window,
+        save=save,
+    )
 
 
 def _encoder_of(recipe: Recipe) -> Encoder | None:
@@ -115,18 +122,28 @@ def _fit_label(
     is_annotated = ~np.isnan(firm(targets))
     annotated = rows_of(features, is_annotated)
     marks = gold(targets[is_annotated])
-    owners_of_rows = [owner for owner, known in zip(owners, is_annotated, strict=True) if known]
+    owners_of_rows = list(compress(owners, is_annotated))
     folds = cut_folds(marks.astype(np.int64), owners_of_rows, seed=recipe.seed)
 
     weights = None
     if recipe.class_weights:
-        negative_weight, positive_weight = balancing_weights(marks[:, None].astype(np.float64))[:, 0]
+        targets_of_label = marks[:, None].astype(np.float64)
+        negative_weight, positive_weight = balancing_weights(targets_of_label)[:, 0]
         weights = np.where(marks, positive_weight, negative_weight)
 
     result = search(learner, annotated, marks, folds, seed=recipe.seed, weights=weights)
     if hasattr(result.model, "predict_proba"):
         return result, None
-    margins = _margins_over_folds(learner, result, annotated, marks, folds, recipe.seed, weights)
+    # Margins of texts that were learned from are too sure: each comes from a model without its fold.
+    margins = _margins_over_folds(
+        learner,
+        result,
+        annotated,
+        marks,
+        folds,
+        recipe.seed,
+        weights,
+    )
     return result, slope_of(margins, marks)
 
 
@@ -158,6 +175,10 @@ def slope_of(margins: FloatArray, marks: Any) -> float:
     from sklearn.linear_model import LogisticRegression
 
     # Hardly regularised: there is one number to fit.
-    model = LogisticRegression(fit_intercept=False, C=1e6, max_iter=1_000)
+    model = LogisticRegression(
+        fit_intercept=False,
+        C=1e6,
+        max_iter=1_000,
+    )
     model.fit(margins[:, None], marks)
     return max(float(model.coef_[0, 0]), _LEAST_SLOPE)

@@ -129,7 +129,12 @@ def search(
     )
 
 
-def made_for(grid: Grid, point: Mapping[str, Any], features: Features, seed: int) -> Any:
+def made_for(
+    grid: Grid,
+    point: Mapping[str, Any],
+    features: Features,
+    seed: int,
+) -> Any:
     """An estimator for these features: texts need their words counted first, by a vocabulary of its own."""
     model = grid.made(point, seed)
     if isinstance(features, np.ndarray):
@@ -141,10 +146,18 @@ def made_for(grid: Grid, point: Mapping[str, Any], features: Features, seed: int
 
 def rows_of(features: Features, is_chosen: BoolArray) -> Features:
     """Some rows of vectors, or some of the texts."""
-    return features[is_chosen] if isinstance(features, np.ndarray) else list(compress(features, is_chosen))
+    if isinstance(features, np.ndarray):
+        return features[is_chosen]
+    return list(compress(features, is_chosen))
 
 
-def cut_folds(strata: Folds, owners: Sequence[str], *, folds: int = FOLDS, seed: int = 0) -> Folds:
+def cut_folds(
+    strata: Folds,
+    owners: Sequence[str],
+    *,
+    folds: int = FOLDS,
+    seed: int = 0,
+) -> Folds:
     """The fold of each row, (n,): stratified, with the rows of one owner in the same fold."""
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -193,7 +206,12 @@ def _fold_scores(
     return scores
 
 
-def fit_estimator(model: Any, features: Any, marks: BoolArray, weights: FloatArray | None = None) -> bool:
+def fit_estimator(
+    model: Any,
+    features: Any,
+    marks: BoolArray,
+    weights: FloatArray | None = None,
+) -> bool:
     """Fit, and return whether it converged."""
     from sklearn.exceptions import ConvergenceWarning
 

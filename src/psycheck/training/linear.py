@@ -34,7 +34,12 @@ class Heads:
     curve: tuple[dict[str, float], ...]
 
 
-def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
+def fit_heads(
+    train: Any,
+    dev: Any,
+    parts: Parts,
+    recipe: Recipe,
+) -> Heads:
     """Fit each label on the rows annotated for it, with the C that has the best criterion on dev."""
     text_weights = _text_weights(parts, recipe)
     tried: list[Heads] = []
@@ -47,7 +52,14 @@ def fit_heads(train: Any, dev: Any, parts: Parts, recipe: Recipe) -> Heads:
         scores_by_label = [model.predict_proba(dev)[:, 1] for model in models]
         scores = np.column_stack(scores_by_label)
         dev_figures = figures(parts.dev.targets, scores, parts.labels)
-        tried.append(Heads(models=models, strength=strength, dev=dev_figures, curve=()))
+        tried.append(
+            Heads(
+                models=models,
+                strength=strength,
+                dev=dev_figures,
+                curve=(),
+            )
+        )
 
     # Between equal figures, the stronger regularisation: it is tried first.
     best = max(tried, key=lambda heads: merit(heads.dev, recipe.criterion))
@@ -156,7 +168,12 @@ def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
     window = None
     if encoder is not None and evidence is None:
         window = encoder.max_length
-    return Fitted(dev=heads.dev, curve=heads.curve, window=window, save=save)
+    return Fitted(
+        dev=heads.dev,
+        curve=heads.curve,
+        window=window,
+        save=save,
+    )
 
 
 def evidence_of(evidence: Evidence, texts: Sequence[str]) -> FloatArray:

@@ -137,7 +137,13 @@ def _without_labels(item: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name != "labels"}
 
 
-def start_outputs(model: Any, train: FloatArray, dev: FloatArray, parts: Parts, recipe: Recipe) -> None:
+def start_outputs(
+    model: Any,
+    train: FloatArray,
+    dev: FloatArray,
+    parts: Parts,
+    recipe: Recipe,
+) -> None:
     """Set the output layer to logistic regressions on what it reads of train and dev, each (n, d).
 
     Fine-tuning then starts from a classifier that works (Kumar and others, 2022). Of one label, whose two

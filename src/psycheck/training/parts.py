@@ -53,6 +53,7 @@ class Part:
 
     def fingerprint(self) -> str:
         """A hash of the training input: texts, their order and their annotations."""
+        # Histories are known by their digests, texts by themselves.
         marks = [item if isinstance(item, str) else digest_of(item).hex() for item in self.texts]
         digest = blake2b("\x1e".join(marks).encode("utf-8", "surrogatepass"), digest_size=16)
         digest.update(np.ascontiguousarray(self.targets).tobytes())
@@ -234,5 +235,7 @@ def balancing_weights(targets: FloatArray) -> FloatArray:
     """Weights (2, k) that balance both classes of each label: n / (2 n_class), soft targets in part."""
     annotated = (~np.isnan(targets)).sum(axis=0)
     positive = np.nansum(targets, axis=0)
+    # A text of 0.3 is 0.3 of a positive and 0.7 of a negative one.
     negative = annotated - positive
-    return np.asarray([annotated / (2 * negative), annotated / (2 * positive)], dtype=np.float64)
+    weights = [annotated / (2 * negative), annotated / (2 * positive)]
+    return np.asarray(weights, dtype=np.float64)

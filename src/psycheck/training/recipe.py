@@ -201,8 +201,9 @@ def study_recipe(study: str, start: str, **changes: Any) -> Recipe:
 
 def _study_preset(study: str, start: str) -> str:
     """The preset of a study for a start that is fine-tuned."""
-    for name in presets():
-        if name.startswith(f"{study}-") and _named("recipe", name)["start"] == start:
+    presets_of_study = [name for name in presets() if name.startswith(f"{study}-")]
+    for name in presets_of_study:
+        if _named("recipe", name)["start"] == start:
             return name
 
     families: dict[str, str] = _named("family", study)
@@ -299,7 +300,10 @@ def learner_encoder(recipe: Recipe) -> str | None:
 
     # The model has to find its encoder from anywhere.
     kind, colon, target = spec.rpartition(":")
-    return f"{kind}{colon}{Path(target).resolve()}" if Path(target).exists() else spec
+    path = Path(target)
+    if not path.exists():
+        return spec
+    return f"{kind}{colon}{path.resolve()}"
 
 
 def evidence_target(recipe: Recipe) -> str | None:

@@ -74,7 +74,12 @@ def search(
         return train(corpus, best_recipe, _keep_best(study, folder), test=test)
 
 
-def _open_study(corpus: Data, recipe: Recipe, folder: Path, space: Space) -> Any:
+def _open_study(
+    corpus: Data,
+    recipe: Recipe,
+    folder: Path,
+    space: Space,
+) -> Any:
     """The Optuna study in a folder, new or with the trials of an interrupted search."""
     optuna = library("optuna", "a search", "train")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -168,6 +173,7 @@ def train_seeds(
 
     `progress(done, total)` is called after each step, with the steps of all seeds as the total.
     """
+    # A number of seeds begins with that of the recipe.
     numbers = range(recipe.seed, recipe.seed + seeds) if isinstance(seeds, int) else seeds
     if not len(numbers):
         raise BadInput("no seeds to train with", code="train.too-few-seeds", allowed="1 or more")
@@ -218,13 +224,20 @@ def spread(trained: Sequence[Trained], *, on: str = "test") -> dict[str, tuple[f
 def _study_name(corpus: Data, recipe: Recipe, space: Space) -> str:
     """One study per recipe, data and space."""
     parts = parts_of(corpus, recipe)
+    # What is drawn differs from trial to trial of one study.
     fixed = {name: value for name, value in recipe.as_dict().items() if name not in DRAWN}
     networks = f" {space.networks}" if space.networks else ""
     content = f"{fixed} {space}{networks} {parts.train.fingerprint()} {parts.dev.fingerprint()}"
     return blake2b(content.encode(), digest_size=16).hexdigest()
 
 
-def _try(study: Any, trial: Any, corpus: Data, recipe: Recipe, trials: Path) -> None:
+def _try(
+    study: Any,
+    trial: Any,
+    corpus: Data,
+    recipe: Recipe,
+    trials: Path,
+) -> None:
     """Train one draw; a draw that is repeated finds its checkpoints, as its folder is named after it."""
     from optuna import TrialPruned
     from optuna.trial import TrialState

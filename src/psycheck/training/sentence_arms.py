@@ -38,12 +38,14 @@ def train_arms(
     for note in notes:
         experiment.say(note)
 
+    # The plain model comes first: it says which checks the others learn from.
     results = [replace(plain, checks=check_ids, notes=tuple(notes))]
     weighted = retraining.weighted(recipe)
     for arm in retraining.sentence_arms(recipe)[1:]:
         data = None
         if arm in _SENTENCES:
             data = _with_sentences(experiment, weighted, retraining, additions, _SENTENCES[arm])
+        # The control gets random sentences, and the balanced arm none: neither learns from checks.
         learned = check_ids if arm == BETTER else ()
         results.append(run_arm(experiment, weighted, arm, data, learned=learned))
     return results
@@ -58,7 +60,8 @@ def _checks_to_learn_from(
         return suite.checks
 
     below_mean = [finding for finding in plain.findings if "below_dir_mean" in finding.flags]
-    failed_ids = {rate.where["check"] for rate in below_mean if rate.where["suite"] == suite.name}
+    of_suite = [rate for rate in below_mean if rate.where["suite"] == suite.name]
+    failed_ids = {rate.where["check"] for rate in of_suite}
     return tuple(check for check in suite.checks if check.id in failed_ids)
 
 
@@ -108,6 +111,7 @@ def train_grounded_arms(
 
     results = []
     for arm in retraining.grounded_arms(recipe):
+        # A model that is trained already can only be the plain one.
         finished = folder if arm == PLAIN else None
         results.append(run_arm(experiment, recipes[arm], arm, folder=finished))
     return results

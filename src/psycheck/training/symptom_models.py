@@ -157,11 +157,17 @@ def _numbered_diseases(corpus: Corpus) -> list[str | None]:
         disease_sets = {annotated for annotated in disease_sets if not all(annotated)}
 
     # Sorted: the numbers, which name folders, do not depend on the order of the sentences.
-    numbers = {annotated: str(number) for number, annotated in enumerate(sorted(disease_sets), start=1)}
+    in_order = enumerate(sorted(disease_sets), start=1)
+    numbers = {annotated: str(number) for number, annotated in in_order}
     return [numbers.get(annotated) for annotated in annotated_sets]
 
 
-def enhanced(learned: Corpus, dev: Corpus, teacher: Trained, symptoms: Sequence[str]) -> Corpus:
+def enhanced(
+    learned: Corpus,
+    dev: Corpus,
+    teacher: Trained,
+    symptoms: Sequence[str],
+) -> Corpus:
     """The sentences with 0 for each missing label that the teacher is sure of."""
     model = open_model(teacher.spec)
     columns = [model.labels.index(symptom) for symptom in symptoms]
@@ -283,7 +289,10 @@ def _refuse_unlearnable(learned: Corpus, symptoms: Sequence[str]) -> None:
     """Name all symptoms at once that have no annotated sentence, or only one class."""
     positive, negative = classes(learned.targets(symptoms))
     for side, missing in ((positive, "annotated 1"), (negative, "annotated 0")):
-        lacking = [symptom for number, symptom in enumerate(symptoms) if not side[:, number].any()]
+        lacking = []
+        for symptom, marks in zip(symptoms, side.T, strict=True):
+            if not marks.any():
+                lacking.append(symptom)
         if lacking:
             raise BadInput(
                 f"train of corpus '{learned.name}' has no sentence {missing} for {', '.join(lacking)}",

@@ -75,9 +75,14 @@ def test_choices_grow_with_the_text_alone(monkeypatch: pytest.MonkeyPatch) -> No
     for length in (250_000, 1_000_000):
         considered = sizes.setdefault(length, [])
 
-        def counted(nearest: Sequence[object], *rest: Any, considered: list[int] = considered) -> Any:
+        def counted(
+            nearest: Sequence[object],
+            wordings: Any,
+            considered: list[int] = considered,
+            **size: int,
+        ) -> Any:
             considered.append(len(nearest))
-            return fitting(nearest, *rest)
+            return fitting(nearest, wordings, **size)
 
         monkeypatch.setattr(placebo_module, "_fitting", counted)
         text = sentence * (length // len(sentence))

@@ -129,13 +129,13 @@ class Judging:
                 "centring": how.centring,
                 "lengths": how.lengths,
             }
-            yield Finding("explained_variance", float(share), n, None, where_of_component, counts)
+            yield Finding("explained_variance", float(share), n, where=where_of_component, counts=counts)
 
             # Too few random words give fewer components, or none.
             random_share = random_shares[component - 1 : component]
             if np.isfinite(random_share).any():
                 chance = float(random_share[0])
-                yield Finding("explained_variance_chance", chance, n, None, where_of_component)
+                yield Finding("explained_variance_chance", chance, n, where=where_of_component)
 
     def _random_shares(self, request: Asked, pairs: int) -> FloatArray:
         """The shares of variance of as many pairs of random words, from the words of the first list."""
@@ -173,7 +173,12 @@ class Judging:
         size = self.mean_size("direct_bias", projections, where)
         counts = {"words": len(values), "known": n, "missing": len(values) - n}
         examples = tuple(targets[k].word for k in carriers(projections, CARRIERS))
-        yield replace(size, counts=counts, examples=examples, flags=flags)
+        yield replace(
+            size,
+            counts=counts,
+            examples=examples,
+            flags=flags,
+        )
 
         mean_size = float(how.sizes(projections).mean())
         random_sizes = how.sizes(random_lists).mean(axis=1)
@@ -185,7 +190,15 @@ class Judging:
             "towards_female": int((projections > 0).sum()),
             "towards_male": int((projections < 0).sum()),
         }
-        yield Finding("signed_mean", mean, n, ends, size.where, sides, (), flags)
+        yield Finding(
+            "signed_mean",
+            mean,
+            n,
+            interval=ends,
+            where=size.where,
+            counts=sides,
+            flags=flags,
+        )
         side_test = list_test(mean, random_lists.mean(axis=1), two_sided=True)
         yield from _chance("signed_mean", side_test, n, where)
 
@@ -231,7 +244,14 @@ class Judging:
         n = len(distances)
         mean = float(distances.mean())
         ends = _or_none(words_interval(distances))
-        yield Finding("rnd", mean, n, ends, where, attributes)
+        yield Finding(
+            "rnd",
+            mean,
+            n,
+            interval=ends,
+            where=where,
+            counts=attributes,
+        )
 
         random_distances = self._norm_distances(asked_list.random_plain)
         random_topics = self.as_tight(asked_list.plain, asked_list.random_plain, topics)
@@ -269,8 +289,15 @@ class Judging:
             **attributes,
         }
         ends = _or_none(weat.interval)
-        yield Finding("weat_effect", weat.effect, n, ends, where_of_contrast, counts)
-        yield Finding("weat_p", weat.p_two_sided, n, None, where_of_contrast)
+        yield Finding(
+            "weat_effect",
+            weat.effect,
+            n,
+            interval=ends,
+            where=where_of_contrast,
+            counts=counts,
+        )
+        yield Finding("weat_p", weat.p_two_sided, n, where=where_of_contrast)
 
     def _norm_distances(self, words: Sequence[Spoken]) -> FloatArray:
         """The relative norm distance of each word, (n,); NaN where it is not known."""
@@ -283,7 +310,7 @@ class Judging:
         value = association.direct_bias(values, strictness=self.how.strictness)
         ends = _or_none(words_interval(self.how.sizes(values)))
         where_with_side = {**where, "direction": direction}
-        return Finding(measure, value, len(values), ends, where_with_side)
+        return Finding(measure, value, len(values), interval=ends, where=where_with_side)
 
     def topics(self, asked_list: AskedList, size: int) -> Topics:
         """Random lists of as many words; none where too few of the random words are known."""
@@ -325,13 +352,18 @@ def _words_of_list(
         where_of_word = {**where, "word": target.word}
         if target.symptom:
             where_of_word["symptom"] = target.symptom
-        yield Finding("projection", float(projections[place]), 1, None, where_of_word)
+        yield Finding("projection", float(projections[place]), 1, where=where_of_word)
 
 
-def _chance(measure: str, test: ListTest, n: int, where: Mapping[str, str]) -> Iterator[Finding]:
+def _chance(
+    measure: str,
+    test: ListTest,
+    n: int,
+    where: Mapping[str, str],
+) -> Iterator[Finding]:
     """What random lists show, and how many of them show as much."""
-    yield Finding(f"{measure}_chance", test.chance, n, _or_none(test.spread), where)
-    yield Finding(f"{measure}_p", test.p, n, None, where, {"lists": test.lists})
+    yield Finding(f"{measure}_chance", test.chance, n, interval=_or_none(test.spread), where=where)
+    yield Finding(f"{measure}_p", test.p, n, where=where, counts={"lists": test.lists})
 
 
 def _or_none(interval: Interval) -> Interval | None:

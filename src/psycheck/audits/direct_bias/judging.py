@@ -27,7 +27,12 @@ VARIANTS: tuple[tuple[Centring, Lengths], ...] = (
 )
 
 
-def judge(request: Asked, vectors: Embedded, where: Mapping[str, str], how: Biasing) -> Judgement:
+def judge(
+    request: Asked,
+    vectors: Embedded,
+    where: Mapping[str, str],
+    how: Biasing,
+) -> Judgement:
     """Measure every list; a list without a known word is an error."""
     pairs = known_pairs(request, vectors)
     if len(pairs) < FEWEST_PAIRS:

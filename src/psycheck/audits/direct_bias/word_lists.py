@@ -156,6 +156,7 @@ def _read_file(path: Path) -> tuple[dict[str, Any], list[Target]]:
     if is_toml:
         allowed = "TOML with [[group]] tables that hold 'words', and optionally 'symptom'"
     try:
+        # Text files of Windows programs begin with a byte order mark, which TOML does not allow.
         text = path.read_text("utf-8" if is_toml else "utf-8-sig")
         raw = parse_toml(text) if is_toml else _lines(text, path)
         targets: list[Target] = []
@@ -261,9 +262,16 @@ def spoken(word: str, sentence: str) -> Spoken:
     return Spoken(word, sentence.replace(MARK, word), (start, start + len(word)))
 
 
-def ask(gender: Gender, lists: Sequence[WordList], drawn: Mapping[str, Drawn], *, contextual: bool) -> Asked:
+def ask(
+    gender: Gender,
+    lists: Sequence[WordList],
+    drawn: Mapping[str, Drawn],
+    *,
+    contextual: bool,
+) -> Asked:
     """Say what must be encoded; static vectors need no sentence, so each word is asked for once."""
 
+    # The mark alone is a sentence that is nothing but the word.
     def in_sentence(words: Sequence[str], sentence: str) -> tuple[Spoken, ...]:
         return tuple(spoken(word, sentence if contextual else MARK) for word in words)
 

@@ -101,7 +101,8 @@ def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = No
 
 def _no_dump_of_posts(path: Path, number: int, tally: Tally) -> BadInput:
     """The error for a file whose last lines, up to `number`, were all unusable."""
-    counts = ", ".join(f"{why} {tally.left_out[why]:,}" for why in _FAULTS if tally.left_out[why])
+    faults = [why for why in _FAULTS if tally.left_out[why]]
+    counts = ", ".join(f"{why} {tally.left_out[why]:,}" for why in faults)
     return BadInput(
         what=f"{HOPELESS:,} lines in a row are not posts ({counts})",
         code="dump.not-posts",

@@ -104,21 +104,31 @@ def rankings(
     score_by: ScoreBy = "share",
 ) -> list[Score]:
     """The scores by these lexicons; a lexicon that is not there is an error before any work."""
-    return [_score(_joined_weights(lexicon), score_by) for lexicon in _lexicons(names, nrc).values()]
+    scores = []
+    for lexicon in _lexicons(names, nrc).values():
+        weights = _joined_weights(lexicon)
+        scores.append(_score(weights, score_by))
+    return scores
 
 
 def lexicon_scores(
-    texts: Sequence[str], names: Sequence[str], nrc: Path | None = None
+    texts: Sequence[str],
+    names: Sequence[str],
+    nrc: Path | None = None,
 ) -> dict[str, list[float]]:
     """Each text by each lexicon: the share of its words, their total, and the totals by emotion for NRC."""
     columns: dict[str, list[float]] = {}
     for name, lexicon in _lexicons(names, nrc).items():
         weights = _joined_weights(lexicon)
-        columns[f"{name}_share"] = [*map(_score(weights, "share"), texts)]
-        columns[f"{name}_total"] = [*map(_score(weights, "total"), texts)]
-        if name == NRC:
-            for emotion, words in lexicon.items():
-                columns[f"{name}_{emotion}"] = [*map(_score(words, "total"), texts)]
+        share = _score(weights, "share")
+        total = _score(weights, "total")
+        columns[f"{name}_share"] = [share(text) for text in texts]
+        columns[f"{name}_total"] = [total(text) for text in texts]
+        if name != NRC:
+            continue
+        for emotion, words in lexicon.items():
+            total_of_emotion = _score(words, "total")
+            columns[f"{name}_{emotion}"] = [total_of_emotion(text) for text in texts]
     return columns
 
 

@@ -95,7 +95,8 @@ def split_of(ratio: str) -> dict[str, float]:
         shares = [float(share) for share in ratio.split(":")]
     except ValueError:
         shares = []
-    if len(shares) not in (2, 3) or not all(0 < share < math.inf for share in shares):
+    are_usable = all(0 < share < math.inf for share in shares)
+    if len(shares) not in (2, 3) or not are_usable:
         raise BadInput(
             what=f"cannot read the split '{ratio}'",
             code="split.unreadable-shares",

@@ -108,7 +108,8 @@ def _tweets(release: Release, path: Path) -> Iterator[_Tweet]:
         if not any(fields):
             lines.same_row()
             continue
-        if len(fields) not in (3, 4) or fields[2] not in _MENTIONS or not fields[0]:
+        is_row = len(fields) in (3, 4) and fields[0] != ""
+        if not is_row or fields[2] not in _MENTIONS:
             raise release.wrong(
                 "expected id, disease and 0 to 3, separated by tabs",
                 lines.where(),

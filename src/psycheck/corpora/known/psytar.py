@@ -109,7 +109,11 @@ def disorders_in(word: str | None) -> dict[str, float | None]:
     """Which disorders a writer names as what the drug was taken for; not annotated where nothing is named."""
     if word is None:
         return dict.fromkeys(_DISORDERS)
-    return {label: float(pattern.search(word) is not None) for label, pattern in _DISORDERS.items()}
+    marks: dict[str, float | None] = {}
+    for label, pattern in _DISORDERS.items():
+        is_named = pattern.search(word) is not None
+        marks[label] = float(is_named)
+    return marks
 
 
 def _file(release: Release, sheet: str, our_table: str) -> Path:

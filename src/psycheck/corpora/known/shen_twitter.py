@@ -59,7 +59,8 @@ def load(release: Release) -> Loaded:
     raw_corpus = gather("shen-twitter", Loaded(items, left_out))
     corpus, _ = cleaned(raw_corpus, steps_of(preset="deck-tweets"))
     clean_texts = dict(zip(corpus.ids, corpus.texts, strict=True))
-    clean_items = [replace(item, text=clean_texts[item.id]) for item in items if item.id in clean_texts]
+    left_items = [item for item in items if item.id in clean_texts]
+    clean_items = [replace(item, text=clean_texts[item.id]) for item in left_items]
 
     # After cleaning, which may drop more texts of one class than of the other.
     balanced = _balanced(clean_items)

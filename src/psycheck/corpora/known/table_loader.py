@@ -34,9 +34,10 @@ def load_table(release: Release) -> Loaded:
 
 def _in_its_folder(release: Release) -> Release:
     """The release in the first of the folders that the layout names that holds all its files."""
+    first_names = [patterns[0] for patterns in release.layout["files"].values()]
     for folder in release.layout.get("folders", ()):
         home = release.path / folder
-        if all((home / patterns[0]).is_file() for patterns in release.layout["files"].values()):
+        if all((home / name).is_file() for name in first_names):
             return replace(release, path=home)
     return release
 
@@ -47,7 +48,9 @@ def _rows(sheet: Sheet, layout: Mapping[str, Any], part: str) -> list[Item]:
     labels = {}
     for label, spellings in _label_columns(sheet, layout).items():
         labels[label] = sheet.marks(*spellings, unknown=unknown)
-    groups = {group: sheet.words(column) for group, column in layout.get("groups", {}).items()}
+    groups = {}
+    for group, column in layout.get("groups", {}).items():
+        groups[group] = sheet.words(column)
     ids = _row_ids(sheet, layout)
     authors = sheet.words(*layout.get("author", ()))
     times = sheet.words(*layout.get("time", ()))

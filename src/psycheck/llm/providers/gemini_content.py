@@ -244,5 +244,9 @@ def connect(server: Server) -> GeminiContent:
         headers=dict(server.headers),
         httpx_async_client=http,
     )
-    client = genai.Client(enterprise=False, api_key=server.key, http_options=options)
+    client = genai.Client(
+        enterprise=False,
+        api_key=server.key,
+        http_options=options,
+    )
     return GeminiContent(server, client, http)

@@ -99,8 +99,12 @@ def open_subwords(path: Path, facts: Mapping[str, Any]) -> tuple[Rows, Callable[
         rows = [row] if row >= 0 else []
         if has_ngrams:
             for gram in ngrams(word, facts["shortest"], facts["longest"]):
-                rows.append(facts["entries"] + ngram_hash(gram) % facts["buckets"])
-        return matrix[rows].mean(axis=0, dtype=np.float32) if rows else None
+                bucket = ngram_hash(gram) % facts["buckets"]
+                rows.append(facts["entries"] + bucket)
+        if not rows:
+            return None
+        mean: Rows = matrix[rows].mean(axis=0, dtype=np.float32)
+        return mean
 
     return matrix, lookup
 
@@ -112,7 +116,8 @@ def ngrams(word: str, shortest: int, longest: int) -> Iterator[bytes]:
         first_end = begin + max(1, shortest)
         last_end = min(len(marked), begin + longest)
         for end in range(first_end, last_end + 1):
-            is_bare_mark = end - begin == 1 and (begin == 0 or end == len(marked))
+            at_an_edge = begin == 0 or end == len(marked)
+            is_bare_mark = at_an_edge and end - begin == 1
             if not is_bare_mark:
                 yield marked[begin:end].encode("utf-8", "surrogatepass")
 

@@ -209,13 +209,15 @@ class _TextLines:
         if self.separator == b"\t":
             numbers = [after.replace(b"\t", b" ") for after in numbers]
         # A word with a space in it shows up as one number too many.
-        if any(after.count(b" ") != self.dimensions - 1 for after in numbers):
+        spaces_between = self.dimensions - 1
+        if any(after.count(b" ") != spaces_between for after in numbers):
             return None
 
+        joined = b" ".join(numbers)
         with warnings.catch_warnings():
             warnings.simplefilter("error", DeprecationWarning)  # NumPy's answer to what is not a number
             try:
-                values = np.fromstring(b" ".join(numbers).decode("ascii"), dtype=np.float32, sep=" ")
+                values = np.fromstring(joined.decode("ascii"), dtype=np.float32, sep=" ")
             except (ValueError, DeprecationWarning):
                 return None
         if len(values) != self.dimensions * len(lines):
@@ -260,7 +262,12 @@ class _TextLines:
         return len(line.partition(b"\t")[2].split())
 
 
-def _read_binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> CountedBlocks:
+def _read_binary(
+    file: BinaryIO,
+    path: Path,
+    dimensions: int,
+    words: int,
+) -> CountedBlocks:
     """A word, a space, and its numbers as raw bytes; a line feed may precede a word."""
     # A piece of a file ends inside of an entry, which is completed by the next one.
     count = 0
@@ -279,7 +286,8 @@ def _read_binary(file: BinaryIO, path: Path, dimensions: int, words: int) -> Cou
         unread = unread[end:]
         if names:
             count += len(names)
-            yield names, np.frombuffer(b"".join(rows), "<f4").reshape(len(names), dimensions)
+            numbers = np.frombuffer(b"".join(rows), "<f4")
+            yield names, numbers.reshape(len(names), dimensions)
         if not chunk:
             return count
 
@@ -312,4 +320,5 @@ def _whole_entries(raw: bytes, *, row_bytes: int, most: int) -> tuple[list[bytes
 
 def _word_has_no_end(raw: bytes, start: int) -> bool:
     """True if no space follows within the longest word, so that this is not a file of words."""
-    return len(raw) - start >= LONGEST and raw.find(b" ", start, start + LONGEST) < 0
+    is_read_far_enough = len(raw) - start >= LONGEST
+    return is_read_far_enough and raw.find(b" ", start, start + LONGEST) < 0

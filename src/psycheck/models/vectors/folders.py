@@ -63,7 +63,8 @@ def read_spacy(files: list[Path]) -> tuple[list[bytes], NDArray[np.int32]]:
             placed.append((row, word))
     placed.sort()
 
-    if not placed or placed[-1][0] >= len(table) or placed[0][0] < 0:
+    rows = [row for row, _ in placed]
+    if not rows or rows[0] < 0 or rows[-1] >= len(table):
         raise BadInput(
             "words and vectors of the spaCy pipeline do not match",
             code="vectors.spacy-mismatch",
@@ -191,7 +192,8 @@ def _piece_vectors(file: Path) -> Rows:
         with safetensors.safe_open(file, "numpy") as tensors:
             # Model2Vec and wordllama store nothing but the table, under different names.
             names = list(tensors.keys())
-            (name,) = [name for name in names if len(tensors.get_slice(name).get_shape()) == 2]
+            dimensions = [len(tensors.get_slice(name).get_shape()) for name in names]
+            (name,) = [name for name, count in zip(names, dimensions, strict=True) if count == 2]
             table: Rows = tensors.get_tensor(name)
         if table.dtype.kind != "f":
             raise TypeError("not a table of floating-point numbers")

@@ -47,7 +47,8 @@ def read_gensim(path: Path) -> Iterator[Block]:
 
     words = _words(attributes, path)
     vectors = _vectors(attributes, path.with_name(f"{path.name}.{prefix}vectors.npy"), path)
-    if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or len(vectors) != len(words):
+    is_table = isinstance(vectors, np.ndarray) and vectors.ndim == 2
+    if not is_table or len(vectors) != len(words):
         raise BadInput(
             f"{len(words):,} words do not match the saved vectors",
             code="vectors.gensim-mismatch",
@@ -157,7 +158,9 @@ class _NumberType:
 
 def _scalar(number_type: object, raw: object = b"") -> object:
     """A word that NumPy stored as text; numbers are not needed."""
-    if not isinstance(number_type, _NumberType) or not number_type.is_text or not isinstance(raw, bytes):
+    if not isinstance(number_type, _NumberType) or not isinstance(raw, bytes):
+        return Shell()
+    if not number_type.is_text:
         return Shell()
     encoding = "utf-32-be" if number_type.byte_order == ">" else "utf-32-le"
     return raw.decode(encoding, "surrogatepass").rstrip("\0")

@@ -26,7 +26,10 @@ def spell(
     letters, a word without entries is its parts.
     """
     # Some files join the words of a phrase by "-" or "_"; where they do not, its words are averaged.
-    parts_of = {word: WORD.findall(word.replace("-", " ").replace("_", " ")) for word in words}
+    parts_of: dict[str, list[str]] = {}
+    for word in words:
+        apart = word.replace("-", " ").replace("_", " ")
+        parts_of[word] = WORD.findall(apart)
     speller = _Speller.of(_needed(parts_of), rows_of)
 
     entries_of = {}
@@ -44,7 +47,13 @@ def _needed(parts_of: Mapping[str, Sequence[str]]) -> set[str]:
     return needed
 
 
-def _entries_of_phrase(speller: "_Speller", word: str, parts: list[str], *, composes: bool) -> Entries:
+def _entries_of_phrase(
+    speller: "_Speller",
+    word: str,
+    parts: list[str],
+    *,
+    composes: bool,
+) -> Entries:
     """The entry of a whole phrase, else those of all its parts."""
     entry = speller.entry(word)
     if entry:
@@ -68,11 +77,12 @@ class _Speller:
         forms_of = {word: forms(word) for word in needed}
         every_form = sorted(set(chain.from_iterable(forms_of.values())))
         rows = rows_of(every_form)
-        present = {form for form, row in zip(every_form, rows, strict=True) if row >= 0}
+        row_of_form = dict(zip(every_form, rows, strict=True))
 
         entry_of = {}
         for word, word_forms in forms_of.items():
-            entries = [form for form in word_forms if form in present]
+            # The closest form comes first.
+            entries = [form for form in word_forms if row_of_form[form] >= 0]
             if entries:
                 entry_of[word] = entries[0]
         return cls(entry_of)
@@ -87,7 +97,9 @@ class _Speller:
         if entry:
             return (entry,)
 
-        ways = [(self.entries(stem), self.entry(ending)) for stem, ending in splits(word)]
+        ways = []
+        for stem, ending in splits(word):
+            ways.append((self.entries(stem), self.entry(ending)))
         for stem_entries, ending_entry in ways:
             if stem_entries and ending_entry:
                 return (*stem_entries, ending_entry)
@@ -102,10 +114,13 @@ def forms(word: str) -> tuple[str, ...]:
     """Spellings of a word or phrase, the closest first: joined, with either apostrophe, in lower case."""
     spellings = [word]
     if " " in word:
-        spellings += [word.replace(" ", "_"), word.replace(" ", "-")]
+        for joint in ("_", "-"):
+            spellings.append(word.replace(" ", joint))
     if _APOSTROPHE.search(word):
         for form in tuple(spellings):
-            spellings += [_APOSTROPHE.sub("'", form), _APOSTROPHE.sub("’", form)]
+            straight = _APOSTROPHE.sub("'", form)
+            curly = _APOSTROPHE.sub("’", form)
+            spellings += [straight, curly]
     # Lower case comes last: "US" is not "us" if the file has both.
     lowered = [form.lower() for form in spellings]
     return tuple(dict.fromkeys([*spellings, *lowered]))
@@ -120,12 +135,13 @@ def splits(word: str) -> tuple[tuple[str, str], ...]:
     apostrophe = plain.rfind("'")
     if apostrophe < 1 or plain.count("'") > _MOST_APOSTROPHES:
         return ()
+    stem = word[: -len(_NOT)]
+    is_negated = plain.lower().endswith(_NOT)
     # she's → she + 's: the ending keeps its apostrophe, as an entry of the file.
-    if not plain.lower().endswith(_NOT) or len(plain) == len(_NOT):
+    if not is_negated or not stem:
         return ((word[:apostrophe], plain[apostrophe:]),)
 
     # don't → do + n't
-    stem = word[: -len(_NOT)]
     full_stem = _HALF_STEMS.get(stem.lower())
     if full_stem is None:
         return ((stem, _NOT),)

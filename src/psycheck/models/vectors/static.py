@@ -75,8 +75,10 @@ class WordVectors:
                 code="encoder.span-count",
                 allowed="one span per text",
             )
-        pairs = zip(texts, spans, strict=True)
-        return self.vectors([text[start:end] for text, (start, end) in pairs])
+        words = []
+        for text, (start, end) in zip(texts, spans, strict=True):
+            words.append(text[start:end])
+        return self.vectors(words)
 
     def vectors(self, words: Sequence[str]) -> FloatArray:
         """The vector of each word or phrase, (n, d); NaN if it is unknown."""
@@ -136,7 +138,8 @@ def matched_words(
         for rank in encoder.ranks(phrase):
             likely_rank = rank if rank >= 0 else rarest
             draws.append(_words_near(vocabulary, likely_rank, count, avoid, random))
-        matched.append(tuple(" ".join(words) for words in zip(*draws, strict=True)))
+        phrases = [" ".join(words) for words in zip(*draws, strict=True)]
+        matched.append(tuple(phrases))
     return matched
 
 
@@ -314,4 +317,6 @@ def _name(path: Path) -> str:
 def _is_by_frequency(vocabulary: Vocabulary) -> bool:
     """True if the most common words are at the top; in a file with another order they are anywhere."""
     ranks = [rank for rank in vocabulary.find(_COMMON).tolist() if rank >= 0]
-    return len(ranks) > 4 and max(ranks) < max(100, len(vocabulary) // 100)
+    # The first hundredth of the file, or its first hundred words if it is small.
+    top = max(100, len(vocabulary) // 100)
+    return len(ranks) > 4 and max(ranks) < top

@@ -84,7 +84,10 @@ def plain_form(word: str) -> str:
 
 def _may_be_s_form(word: str) -> bool:
     """True if a word that no list has may be a verb in -s; "loss", "virus" and "mum's" may not."""
-    if len(word) < 4 or word[-1] != "s" or word[-2] in "su-":
+    if len(word) < 4 or word[-1] != "s":
+        return False
+    # "loss", "virus", "self-s"
+    if word[-2] in "su-":
         return False
     return "'" not in word and word not in _NOT_VERBS
 
@@ -93,10 +96,12 @@ def skip_adverbs(words: Sequence[Word], at: int, *, particles: bool = False) -> 
     """Where the adverbs that begin at `at` end, and whether there are any; `particles` are "up", "out" …"""
     start = at
     while at < len(words):
+        word = words[at].text
         phrase_length = phrase_at(words, at)
+        is_particle = particles and word in LISTS["particles"]
         if phrase_length:
             at += phrase_length
-        elif _is_adverb(words[at].text) or (particles and words[at].text in LISTS["particles"]):
+        elif is_particle or _is_adverb(word):
             at += 1
         else:
             break
@@ -104,26 +109,36 @@ def skip_adverbs(words: Sequence[Word], at: int, *, particles: bool = False) -> 
 
 
 def _is_adverb(word: str) -> bool:
+    """True for an adverb of the list, or by its ending; "ally" and "family" are none."""
     if word in LISTS["adverbs"]:
         return True
-    return word.endswith("ly") and len(word) > 4 and word not in LISTS["not_adverbs"]
+    has_ending = word.endswith("ly") and len(word) > 4
+    return has_ending and word not in LISTS["not_adverbs"]
 
 
 def phrase_at(words: Sequence[Word], at: int) -> int:
     """The number of words of the adverb phrase that begins here; 0 if there is none."""
     for phrase in _PHRASES.get(words[at].text, ()):
-        if [word.text for word in words[at : at + len(phrase)]] == phrase:
-            return len(phrase)
+        length = len(phrase)
+        written = [word.text for word in words[at : at + length]]
+        if written == phrase:
+            return length
     return 0
 
 
 def is_past(word: str) -> bool:
     """True if a word may be a past tense."""
-    return word in LISTS["past"] or (word.endswith("ed") and len(word) > 4)
+    if word in LISTS["past"]:
+        return True
+    return word.endswith("ed") and len(word) > 4
 
 
 def may_be_finite(
-    word: str, subject: Sequence[Word] = (), opener: str = "", *, relative: bool = False
+    word: str,
+    subject: Sequence[Word] = (),
+    opener: str = "",
+    *,
+    relative: bool = False,
 ) -> bool:
     """True if a form in -s that nothing joins may be a verb, after the words that may be its subject."""
     if word in AUXILIARIES:
@@ -131,8 +146,12 @@ def may_be_finite(
     last = subject[-1].text if subject else ""
     if _calls_for_noun(last):
         return False
-    # "denies", "who visits", "everyone visits"
-    if word not in NOUN_FORMS or (relative and not subject) or last in LISTS["third"]:
+    # "denies"
+    if word not in NOUN_FORMS:
+        return True
+    # "who visits", "everyone visits"
+    follows_relative = relative and not subject
+    if follows_relative or last in LISTS["third"]:
         return True
     if _is_person_alone(subject):
         return True
@@ -156,9 +175,10 @@ def _is_person_alone(subject: Sequence[Word]) -> bool:
 
 def ends_no_noun(word: str) -> bool:
     """True if a pronoun after this word does not describe it: "my ex says he", "every morning she"."""
-    if word in FINITE_FORMS and word not in NOUN_FORMS:
+    is_only_verb = word in FINITE_FORMS and word not in NOUN_FORMS
+    if is_only_verb or is_past(word) or word in _NOT_NOUNS:
         return True
-    return is_past(word) or word in _NOT_NOUNS or word.rstrip("s") in LISTS["units"]
+    return word.rstrip("s") in LISTS["units"]
 
 
 def surely_verb(words: Sequence[Word], at: int) -> bool:
@@ -166,8 +186,11 @@ def surely_verb(words: Sequence[Word], at: int) -> bool:
     word = words[at].text
     if word not in FINITE_FORMS:
         return False
+    if word not in NOUN_FORMS:
+        return True
+    # "visits the", "visits him"
     following = text_at(words, at + 1)
-    return word not in NOUN_FORMS or following in LISTS["determiners"] or following in LISTS["objects"]
+    return following in LISTS["determiners"] or following in LISTS["objects"]
 
 
 def is_personal(words: Sequence[Word], at: int) -> bool:
@@ -175,14 +198,19 @@ def is_personal(words: Sequence[Word], at: int) -> bool:
     word = words[at].text
     if word not in AUXILIARIES:
         pair = f"{word}_{text_at(words, at + 1)}"
-        return pair in LISTS["personal_pairs"] or plain_form(word) not in LISTS["of_things"]
+        if pair in LISTS["personal_pairs"]:
+            return True
+        return plain_form(word) not in LISTS["of_things"]
 
     behind, _ = skip_adverbs(words, at + 1)
     if behind >= len(words):
         return False
+    word_behind = words[behind].text
     if AUXILIARIES[word].startswith("do"):
-        return plain_form(third_person(words[behind].text)) not in LISTS["of_things"]
-    return words[behind].text in LISTS["felt"]
+        # The bare verb in the form that the list has: it is known by its form in -s.
+        verb = plain_form(third_person(word_behind))
+        return verb not in LISTS["of_things"]
+    return word_behind in LISTS["felt"]
 
 
 def names_person(span: Sequence[Word]) -> bool:
@@ -191,9 +219,11 @@ def names_person(span: Sequence[Word]) -> bool:
 
 
 def _is_person(word: Word) -> bool:
+    """True for a word of the lists, a word with a capital ("Anna"), and "psychologist"."""
     if word.text in LISTS["persons"] or word.text in NOUNS:
         return True
-    return (word.capital and len(word.text) > 1) or word.text.endswith(_PEOPLE_ENDINGS)
+    may_be_name = word.capital and len(word.text) > 1
+    return may_be_name or word.text.endswith(_PEOPLE_ENDINGS)
 
 
 def plural(span: Sequence[Word]) -> bool:
@@ -201,6 +231,10 @@ def plural(span: Sequence[Word]) -> bool:
     if not span:
         return False
     last = span[-1].text
-    if last in LISTS["plurals"] or any(word.text in LISTS["not_third"] for word in span):
+    if last in LISTS["plurals"]:
         return True
-    return len(last) > 3 and last[-1] == "s" and last[-2] not in "su'i"
+    if any(word.text in LISTS["not_third"] for word in span):
+        return True
+    has_ending = len(last) > 3 and last[-1] == "s"
+    # "loss", "virus", "mum's", "crisis"
+    return has_ending and last[-2] not in "su'i"

@@ -21,7 +21,8 @@ from psycheck.text.gender.main_person import of_main_person
 from psycheck.text.gender.neutral import neutralise
 from psycheck.text.gender.roles import roles_between
 from psycheck.text.gender.scope import PRONOUNS_ONLY, Scope, scope_of
-from psycheck.text.gender.words import Found, gendered, mixed, plain_case, runs
+from psycheck.text.gender.words import GenderedWord, gendered, mixed, paired, plain_case, runs
+from psycheck.text.surroundings import text_before
 
 __all__ = ["Scope", "gender_of", "names_besides", "neutralise", "scope_of", "swap"]
 
@@ -51,9 +52,13 @@ def swap(scope: Scope = PRONOUNS_ONLY, tagger: Tagger | None = None) -> Edit:
 
     def edit(text: str) -> Edited:
         swapped = _swap_once(text, scope, tagger)
-        if not swapped.spans or _swap_once(swapped.text, scope, tagger).text == text:
+        if not swapped.spans:
             return swapped
-        return Edited(text, (), swapped.undecided + len(swapped.spans))
+        swapped_back = _swap_once(swapped.text, scope, tagger)
+        if swapped_back.text == text:
+            return swapped
+        all_undecided = swapped.undecided + len(swapped.spans)
+        return Edited(text, (), all_undecided)
 
     return edit
 
@@ -63,27 +68,36 @@ def gender_of(text: str, scope: Scope = PRONOUNS_ONLY) -> Literal["female", "mal
     words = gendered(text, scope)
     if not words:
         return "none"
-    paired: set[int] = set()
-    for run in runs(text, words):
-        if mixed([words[at] for at in run]):
-            paired.update(run)
-    counted = of_main_person(text, scope).takes if scope.person == "main" else [True] * len(words)
+    counted = [True] * len(words)
+    if scope.person == "main":
+        counted = list(of_main_person(text, scope).takes)
+    for at in paired(text, words):
+        counted[at] = False
 
-    genders = {word.entry.gender for at, word in enumerate(words) if at not in paired and counted[at]}
+    genders = set()
+    for word, counts in zip(words, counted, strict=True):
+        if counts:
+            genders.add(word.entry.gender)
     if genders >= {"female", "male"}:
         return "both"
     if "female" in genders:
         return "female"
-    return "male" if "male" in genders else "none"
+    if "male" in genders:
+        return "male"
+    return "none"
 
 
 def names_besides(text: str, scope: Scope = PRONOUNS_ONLY) -> bool:
     """True if nouns or titles outside the scope name a gender, which then still shows after an edit."""
     wide = replace(scope, nouns=True, titles=True)
-    return wide != scope and len(gendered(text, wide)) > len(gendered(text, scope))
+    if wide == scope:
+        return False
+    words_in_scope = gendered(text, scope)
+    return len(gendered(text, wide)) > len(words_in_scope)
 
 
 def _swap_once(text: str, scope: Scope, tagger: Tagger | None) -> Edited:
+    """The text with each word replaced by its partner, before it is known whether it would come back."""
     words = gendered(text, scope)
     if not words:
         return Edited(text, ())
@@ -91,7 +105,8 @@ def _swap_once(text: str, scope: Scope, tagger: Tagger | None) -> Edited:
     if scope.person == "main":
         partners = _of_main_person_only(text, scope, partners)
     if tagger:
-        partners = _confirmed(words, partners, dict(tagger(text)))
+        tags = dict(tagger(text))
+        partners = _confirmed(words, partners, tags)
 
     changes: list[Change] = []
     undecided = 0
@@ -106,91 +121,116 @@ def _swap_once(text: str, scope: Scope, tagger: Tagger | None) -> Edited:
 def _of_main_person_only(text: str, scope: Scope, partners: list[Partner]) -> list[Partner]:
     """The partners of the main person's words; those of other people stay, unclear ones are undecided."""
     main = of_main_person(text, scope)
-    own_partners: list[Partner] = []
+    partners_of_person: list[Partner] = []
     for partner, takes, unsure in zip(partners, main.takes, main.unsure, strict=True):
         if takes or partner == "":
-            own_partners.append(partner)
+            partners_of_person.append(partner)
+        elif unsure:
+            partners_of_person.append(None)
         else:
-            own_partners.append(None if unsure else "")
-    return own_partners
+            partners_of_person.append("")
+    return partners_of_person
 
 
-def _confirmed(words: list[Found], partners: list[Partner], tags: dict[int, str]) -> list[Partner]:
+def _confirmed(words: list[GenderedWord], partners: list[Partner], tags: dict[int, str]) -> list[Partner]:
     """The partners with which the tags agree; the others are undecided."""
     confirmed: list[Partner] = []
     for word, partner in zip(words, partners, strict=True):
-        disputed = partner and _disagrees(word, partner.lower(), tags.get(word.start, ""))
-        confirmed.append(None if disputed else partner)
+        tag = tags.get(word.start, "")
+        is_disputed = partner and _disagrees(word, partner.lower(), tag)
+        confirmed.append(None if is_disputed else partner)
     return confirmed
 
 
-def _disagrees(word: Found, partner: str, tag: str) -> bool:
+def _disagrees(word: GenderedWord, partner: str, tag: str) -> bool:
     """True if a tag, if there is one, says that a name is another word, or a possessive an object."""
     if word.entry.kind == "name":
         return bool(tag) and not tag.startswith("NNP")
     possessive = _POSSESSIVES.get(word.word)
     if possessive is None or tag not in ("PRP", "PRP$"):
         return False
-    return (partner == possessive) != (tag == "PRP$")
+    taken_for_possessive = partner == possessive
+    tagged_as_possessive = tag == "PRP$"
+    return taken_for_possessive != tagged_as_possessive
 
 
-def _partners(text: str, words: list[Found]) -> list[Partner]:
+def _partners(text: str, words: list[GenderedWord]) -> list[Partner]:
     """What replaces each word.
 
     Words are decided from the last to the first, each in sight of what was decided after it.
     """
     partners = _joined(text, words)
-    left, places = _blind_text(text, words)
-    right = ""
-    after = len(text)
-    for at in range(len(words) - 1, -1, -1):
+    blind_text, places = _blind_text(text, words)
+    right = ""  # what follows the word, with the decided words in the form that others see
+    next_start = len(text)
+    for at in reversed(range(len(words))):
         word = words[at]
-        right = (text[word.end : after] + right)[:_AFTER]
-        after = word.start
+        between = text[word.end : next_start]
+        right = (between + right)[:_AFTER]
+        next_start = word.start
         if at in partners:
             seen = _blind(word) if partners[at] else word.written
         else:
-            before = left[max(0, places[at] - _BEFORE) : places[at]]
-            partners[at], seen = _partner(text, word, before, right)
+            left = text_before(blind_text, places[at], _BEFORE)
+            partners[at], seen = _partner(text, word, left, right)
         right = seen + right
     return [partners[at] for at in range(len(words))]
 
 
-def _partner(text: str, word: Found, before: str, right: str) -> tuple[Partner, str]:
+def _partner(
+    text: str,
+    word: GenderedWord,
+    left: str,
+    right: str,
+) -> tuple[Partner, str]:
     """What replaces a word, and the form in which the words before it see it."""
     entry = word.entry
+    written = word.written
     if entry.gender not in ("female", "male"):
-        return "", word.written
-    if not plain_case(word.written):
-        return None, word.written
+        return "", written
+    if not plain_case(written):
+        return None, written
+
     if entry.kind == "decide":
-        role = "" if word.ending else _role_both_ways(word.word, before, right)
+        # A contraction, such as "her's", has no partner.
+        role = "" if word.ending else _role_both_ways(word.word, left, right)
         if not role:
-            return None, word.written
+            return None, written
         partner = _PARTNERS[entry.gender][role]
-        return carry_case(word.written, partner), carry_case(word.written, _BY_ROLE[role])
+        return carry_case(written, partner), carry_case(written, _BY_ROLE[role])
+
     if not entry.partner:
-        return None, word.written
-    return carry_case(text[word.start : word.end], entry.partner), _blind(word)
+        return None, written
+    # Not `written`, which is in lower case for F and M: their partners have the case of the text.
+    in_text = text[word.start : word.end]
+    return carry_case(in_text, entry.partner), _blind(word)
 
 
 def _role_both_ways(word: str, left: str, right: str) -> str:
     """The role of a pronoun if its partner, in its place, would have the same; "" otherwise."""
-    her, his = roles_between(left, right)
-    if word == "him" or (word == "her" and her == "object"):
-        return "object" if her == "object" else ""
-    if his == "pronoun":
+    role_of_her, role_of_his = roles_between(left, right)
+    # "him" becomes "her", which must then be an object, too.
+    if word in ("him", "her") and role_of_her == "object":
+        return "object"
+    if word == "him":
+        return ""
+    # "hers" becomes "his", which must then be a pronoun.
+    if role_of_his == "pronoun":
         return "" if word == "her" else "pronoun"
-    return "possessive" if word != "hers" and her == his == "possessive" else ""
+    if word == "hers":
+        return ""
+    is_possessive = role_of_her == role_of_his == "possessive"
+    return "possessive" if is_possessive else ""
 
 
-def _joined(text: str, words: list[Found]) -> dict[int, Partner]:
+def _joined(text: str, words: list[GenderedWord]) -> dict[int, Partner]:
     """The words that a slash or "or" joins: pairs stay, labels have partners, other labels are undecided."""
     partners: dict[int, Partner] = {}
     for run in runs(text, words):
         members = [words[at] for at in run]
         first, last = members[0], members[-1]
-        label = LABELS.get(text[first.start : last.end].lower())
+        written = text[first.start : last.end]
+        label = LABELS.get(written.lower())
         if mixed(members):
             partners |= dict.fromkeys(run, "")
         elif label and all(plain_case(member.written) for member in members):
@@ -199,11 +239,12 @@ def _joined(text: str, words: list[Found]) -> dict[int, Partner]:
                 partners[at] = carry_case(words[at].written, new)
         elif "/" in text[first.end : last.start] and first.entry.kind != "noun":
             for at in run:
-                partners[at] = None if words[at].entry.gender in ("female", "male") else ""
+                has_gender = words[at].entry.gender in ("female", "male")
+                partners[at] = None if has_gender else ""
     return partners
 
 
-def _blind_text(text: str, words: list[Found]) -> tuple[str, list[int]]:
+def _blind_text(text: str, words: list[GenderedWord]) -> tuple[str, list[int]]:
     """The text with each gendered word in a form that a swap does not change, and where each stands."""
     pieces: list[str] = []
     places: list[int] = []
@@ -219,9 +260,12 @@ def _blind_text(text: str, words: list[Found]) -> tuple[str, list[int]]:
     return "".join(pieces), places
 
 
-def _blind(word: Found) -> str:
+def _blind(word: GenderedWord) -> str:
     """A word in the form that it and its partner share; as it is where it has no partner."""
-    if word.entry.gender not in ("female", "male") or not plain_case(word.written):
+    has_gender = word.entry.gender in ("female", "male")
+    if not has_gender or not plain_case(word.written):
         return word.written
-    first_of_both = min(word.word, word.entry.partner.lower() or word.word)
-    return carry_case(word.written, _BLIND.get(word.entry.kind, first_of_both))
+    partner = word.entry.partner.lower() or word.word
+    # The same for a word and its partner: the first of both in the alphabet.
+    shared_form = min(word.word, partner)
+    return carry_case(word.written, _BLIND.get(word.entry.kind, shared_form))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import cycle
+from itertools import cycle, product
 from typing import Final, Literal, NamedTuple
 
 from psycheck.text.gender.names import NEUTRAL_NAMES, PAIRS
@@ -26,8 +26,20 @@ class Entry(NamedTuple):
 DATA: Final = read_toml("gender/gender.toml")
 WORDS: Final[dict[str, str]] = DATA["words"]
 # Words that are nothing else than a part of one pronoun's label or of "s/he".
-_THEY: Final = Entry(gender="neither", kind="pair", partner="", neutral="", group="they")
-_BOTH: Final = Entry(gender="both", kind="pair", partner="", neutral="they", group="subject")
+_THEY: Final = Entry(
+    gender="neither",
+    kind="pair",
+    partner="",
+    neutral="",
+    group="they",
+)
+_BOTH: Final = Entry(
+    gender="both",
+    kind="pair",
+    partner="",
+    neutral="they",
+    group="subject",
+)
 _THEY_FORMS: Final = ("they", "them", "their", "theirs", "themselves", "themself")
 
 
@@ -40,39 +52,66 @@ def _lines(table: str, kind: Kind, group: str) -> dict[str, Entry]:
 def _rows(rows: Iterable[Sequence[str]], kind: Kind, group: str) -> dict[str, Entry]:
     """The entries of rows of a female, a male and a neutral word, "-" where there is none."""
     entries = {}
-    for female, male, neutral in rows:
-        neutral_word = neutral.strip("-")
-        if female != "-":
-            entries[female] = Entry("female", kind, male.strip("-"), neutral_word, group)
-        if male != "-":
-            entries[male] = Entry("male", kind, female.strip("-"), neutral_word, group)
+    for row in rows:
+        female, male, neutral = [word.strip("-") for word in row]
+        if female:
+            entries[female] = Entry(
+                gender="female",
+                kind=kind,
+                partner=male,
+                neutral=neutral,
+                group=group,
+            )
+        if male:
+            entries[male] = Entry(
+                gender="male",
+                kind=kind,
+                partner=female,
+                neutral=neutral,
+                group=group,
+            )
     return entries
 
 
+def _to_be_decided(gender: Gender) -> Entry:
+    """The entry of a word that stands for two roles, each with a partner of its own."""
+    return Entry(
+        gender=gender,
+        kind="decide",
+        partner="",
+        neutral="",
+        group="decide",
+    )
+
+
 def _pronouns() -> dict[str, Entry]:
+    """The entries of all pronouns, with and without the apostrophe of a contraction."""
     tables = DATA["pronouns"]
     entries: dict[str, Entry] = {}
     entries |= _lines(tables["subject"], "subject", "subject")
     entries |= _lines(tables["reflexive"], "reflexive", "reflexive")
     entries |= _lines(tables["bare"] + " theyre", "subject", "bare")
     # English writes one word for two roles: roles.py decides what "her" and "his" are.
-    entries |= dict.fromkeys(("her", "hers"), Entry("female", "decide", "", "", "decide"))
-    entries |= dict.fromkeys(("him", "his"), Entry("male", "decide", "", "", "decide"))
+    entries |= dict.fromkeys(("her", "hers"), _to_be_decided("female"))
+    entries |= dict.fromkeys(("him", "his"), _to_be_decided("male"))
     entries |= dict.fromkeys(_THEY_FORMS, _THEY)
     entries |= dict.fromkeys(("s/he", "(s)he"), _BOTH)
     return entries
 
 
 def _nouns() -> dict[str, Entry]:
+    """The entries of words of kin, of adults and of roles."""
     nouns = DATA["nouns"]
     entries = {}
+    prefixes = ("", *nouns["leading"].split())
+    suffixes = ("", nouns["following"])
     for word, entry in _lines(nouns["kin"], "noun", "kin").items():
         # "grandmother", "step-sister", "mother-in-law"
-        for prefix in ("", *nouns["leading"].split()):
-            for suffix in ("", nouns["following"]):
-                partner = f"{prefix}{entry.partner}{suffix}" if entry.partner else ""
-                neutral = f"{prefix}{entry.neutral}{suffix}"
-                entries[f"{prefix}{word}{suffix}"] = entry._replace(partner=partner, neutral=neutral)
+        for prefix, suffix in product(prefixes, suffixes):
+            partner = f"{prefix}{entry.partner}{suffix}" if entry.partner else ""
+            neutral = f"{prefix}{entry.neutral}{suffix}"
+            relative = f"{prefix}{word}{suffix}"
+            entries[relative] = entry._replace(partner=partner, neutral=neutral)
     entries |= _lines(nouns["adults"], "noun", "adult")
     entries |= _lines(nouns["roles"], "noun", "role")
     return entries
@@ -80,7 +119,9 @@ def _nouns() -> dict[str, Entry]:
 
 def _names() -> dict[str, Entry]:
     """The first names; the neutral names are dealt out to the pairs in turn."""
-    rows = [(female, male, neutral) for (female, male), neutral in zip(PAIRS, cycle(NEUTRAL_NAMES))]
+    rows = []
+    for (female, male), neutral in zip(PAIRS, cycle(NEUTRAL_NAMES)):
+        rows.append((female, male, neutral))
     return _rows(rows, "name", "name")
 
 
@@ -111,7 +152,8 @@ def entries_of(nouns: bool, titles: bool, names: bool) -> tuple[re.Pattern[str],
         cased |= NAMES
     if titles:
         cased |= TITLES
-    cased |= {word.upper(): entry for word, entry in cased.items()}
+    in_capitals = {word.upper(): entry for word, entry in cased.items()}
+    cased |= in_capitals
 
     any_case = dict(PRONOUNS)
     if nouns:
@@ -128,19 +170,23 @@ def _pattern(any_case: Iterable[str], cased: Iterable[str]) -> re.Pattern[str]:
     """
     endings = _by_first_letter(any_case)
     cased_endings = _by_first_letter(cased)
-    letters = sorted(endings.keys() | cased_endings.keys())
+    first_letters = ""
     branches = []
-    for letter in letters:
+    for letter in sorted(endings.keys() | cased_endings.keys()):
+        capital = letter.upper()
         if letter in endings:
-            branches.append(f"(?<=[{letter}{letter.upper()}])(?ai:{_tree(endings[letter])})")
+            branches.append(f"(?<=[{letter}{capital}])(?ai:{_tree(endings[letter])})")
         if letter in cased_endings:
-            branches.append(f"(?<={letter.upper()}){_tree(cased_endings[letter])}")
+            branches.append(f"(?<={capital}){_tree(cased_endings[letter])}")
+        # A bracket, as in "(s)he", has no capital.
+        first_letters += letter if letter == capital else letter + capital
 
-    # A bracket, as in "(s)he", has no capital.
-    first = "".join("".join(dict.fromkeys((letter, letter.upper()))) for letter in letters)
+    not_within_word = r"(?<![\w@#\\].)(?<!\w['’-].)"
+    contraction = r"(['’](?ai:d['’]ve|s|d|ll|ve|re))?"
+    ends_word = r"(?!\w|['’-]\w)"
+    word = f"({'|'.join(branches)})"
     return re.compile(
-        rf"[{re.escape(first)}](?<![\w@#\\].)(?<!\w['’-].)({'|'.join(branches)})"
-        r"(['’](?ai:d['’]ve|s|d|ll|ve|re))?(?!\w|['’-]\w)"
+        f"[{re.escape(first_letters)}]{not_within_word}{word}{contraction}{ends_word}",
     )
 
 
@@ -148,7 +194,8 @@ def _by_first_letter(words: Iterable[str]) -> dict[str, list[str]]:
     """What follows the first letter of each word, by that letter in lower case."""
     endings: dict[str, list[str]] = {}
     for word in words:
-        endings.setdefault(word[0].lower(), []).append(word[1:])
+        first_letter = word[0].lower()
+        endings.setdefault(first_letter, []).append(word[1:])
     return endings
 
 
@@ -157,6 +204,7 @@ def _tree(words: Iterable[str]) -> str:
     endings: dict[str, list[str]] = {}
     for word in words:
         endings.setdefault(word[:1], []).append(word[1:])
+    # One of the words ends here, and others go on.
     optional = endings.pop("", None) is not None
     if not endings:
         return ""

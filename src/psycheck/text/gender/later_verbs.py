@@ -50,7 +50,9 @@ def with_they(text: str, start: int, end: int) -> list[Change]:
     """The change of the verb at `text[start:end]` to its form beside they; none if it has no other."""
     verb = text[start:end]
     plain = clause.plain_form(straight(verb.lower()))
-    return [(start, end, carry_style(verb, plain))] if plain else []
+    if not plain:
+        return []
+    return [(start, end, carry_style(verb, plain))]
 
 
 def later_verbs(
@@ -69,7 +71,12 @@ def later_verbs(
     if _only_says(words, first, lead):
         return changes
 
-    reading = _Reading(after_verb=first + 1, since=first + 1, opener="", opened=first)
+    reading = _Reading(
+        after_verb=first + 1,
+        since=first + 1,
+        opener="",
+        opened=first,
+    )
     if first >= 0:
         reading.opener = _saying(words[first].text)
     at = first + 1
@@ -93,15 +100,16 @@ def later_verbs(
         if _ends_the_search(words, joined, lead, stop_before):
             break
 
+        verb = words[joined.at]
         if _belongs_to_pronoun(words, joined, reading, lead):
-            changes += with_they(text, words[joined.at].start, words[joined.at].end)
+            changes += with_they(text, verb.start, verb.end)
             reading.other = None
             reading.after_verb = joined.at + 1
         elif reading.other:
             reading.other = reading.other._replace(verb=joined.at)
         else:
             reading.other = _OtherSubject(is_person=True, ends=(), verb=joined.at)
-        reading.begin_clause(_saying(words[joined.at].text), joined.at)
+        reading.begin_clause(_saying(verb.text), joined.at)
         at = joined.at + 1
     return changes
 
@@ -168,18 +176,33 @@ def _after_noun(words: Sequence[Word], joined: JoinedWord) -> int:
     return max(joined.at, joined.joint + 1)
 
 
-def _ends_the_search(words: Sequence[Word], joined: JoinedWord, lead: str, stop_before: str | None) -> bool:
+def _ends_the_search(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    lead: str,
+    stop_before: str | None,
+) -> bool:
     """True if a joined verb shows that the pronoun has no further verbs."""
     following = clause.text_at(words, joined.at + 1)
     # "…, does she?"
-    if words[joined.at].text in clause.AUXILIARIES and following in LISTS["he_or_she"]:
+    is_auxiliary = words[joined.at].text in clause.AUXILIARIES
+    if is_auxiliary and following in LISTS["he_or_she"]:
         return True
     if following == stop_before:
         return True
-    return joined.comma_only and not joined.continues and _is_anothers(words, joined.at, lead)
+
+    is_in_list = joined.continues
+    if is_in_list or not joined.comma_only:
+        return False
+    return _is_anothers(words, joined.at, lead)
 
 
-def _belongs_to_pronoun(words: Sequence[Word], joined: JoinedWord, reading: _Reading, lead: str) -> bool:
+def _belongs_to_pronoun(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    reading: _Reading,
+    lead: str,
+) -> bool:
     """True if the pronoun is the subject of a joined verb, and no subject that came between."""
     other = reading.other
     if other and _clause_is_over(words, joined, other):
@@ -209,8 +232,10 @@ def _asks(words: Sequence[Word], verb: int) -> bool:
     if words[verb].text not in clause.AUXILIARIES:
         return False
     following = clause.text_at(words, verb + 1)
-    if words[verb - 1].text in LISTS["turning"] and following in LISTS["determiners"]:
+    is_turned = words[verb - 1].text in LISTS["turning"]
+    if is_turned and following in LISTS["determiners"]:
         return True
+    # "does this" may go on with a noun that is the object.
     return following in clause.SUBJECTS and following not in ("this", "that")
 
 
@@ -222,7 +247,8 @@ def _only_says(words: Sequence[Word], first: int, lead: str) -> bool:
     if clause.text_at(words, comma) != ",":
         return False
     verb, comma_only, _ = _next_joined(words, comma)
-    if not comma_only or clause.text_at(words, verb) not in clause.FINITE_FORMS:
+    is_verb_of_sentence = clause.text_at(words, verb) in clause.FINITE_FORMS
+    if not comma_only or not is_verb_of_sentence:
         return False
     return lead == "as" or words[first].text in LISTS["saying"]
 
@@ -238,10 +264,18 @@ def _is_anothers(words: Sequence[Word], verb: int, lead: str) -> bool:
     following = words[verb + 1]
     if following.capital:
         return True
-    return following.text in LISTS["determiners"] and clause.names_person(words[verb + 1 : verb + 4])
+    if following.text not in LISTS["determiners"]:
+        return False
+    noun_phrase = words[verb + 1 : verb + 4]
+    return clause.names_person(noun_phrase)
 
 
-def _note_clause(words: Sequence[Word], at: int, reading: _Reading, lead: str) -> None:
+def _note_clause(
+    words: Sequence[Word],
+    at: int,
+    reading: _Reading,
+    lead: str,
+) -> None:
     """Note in the reading if the word at `at` opens a clause, or is the verb of another subject."""
     word = words[at].text
     if word in LISTS["relative"] or word in LISTS["opening"]:
@@ -251,7 +285,8 @@ def _note_clause(words: Sequence[Word], at: int, reading: _Reading, lead: str) -
     if word not in clause.TELLING and not is_past_of_clause:
         return
 
-    subject = [each for each in words[reading.since : at] if each.text not in ("not", "–")]
+    between = words[reading.since : at]
+    subject = [subject_word for subject_word in between if subject_word.text not in ("not", "–")]
     other = _other_subject(words, at, subject, reading, lead)
     if other:
         reading.other = other
@@ -261,28 +296,39 @@ def _note_clause(words: Sequence[Word], at: int, reading: _Reading, lead: str) -
 
 
 def _other_subject(
-    words: Sequence[Word], at: int, subject: Sequence[Word], reading: _Reading, lead: str
+    words: Sequence[Word],
+    at: int,
+    subject: Sequence[Word],
+    reading: _Reading,
+    lead: str,
 ) -> _OtherSubject | None:
     """The other subject of the word at `at`, unless it is an object: "she gets headaches"."""
     begins_clause = subject or reading.opener or lead == "head"
-    if not begins_clause and words[at].text not in clause.AUXILIARIES:
+    is_auxiliary = words[at].text in clause.AUXILIARIES
+    if not begins_clause and not is_auxiliary:
         return None
     return _subject_of(words, at, subject, reading)
 
 
 def _subject_of(
-    words: Sequence[Word], at: int, subject: Sequence[Word], reading: _Reading
+    words: Sequence[Word],
+    at: int,
+    subject: Sequence[Word],
+    reading: _Reading,
 ) -> _OtherSubject | None:
     """The other subject, if the word at `at` is its verb and a later verb in -s may be its too."""
     word = words[at].text
     opener = reading.opener
     before = words[reading.opened - 1 : reading.opened] if reading.opened > 0 else ()
-    is_relative = opener in LISTS["relative"] or (opener == "that" and not subject)
+    # "that lives", in contrast to "that the dog lives"
+    is_relative_that = opener == "that" and not subject
+    is_relative = is_relative_that or opener in LISTS["relative"]
     ends = _clause_ends(opener, before, is_relative=is_relative)
 
     # "who's", "everybody's": subject and verb in one word.
     if "'" in word and word in LISTS["third"]:
-        return _OtherSubject(is_person=word.startswith(("who", "every")), ends=ends, verb=at)
+        is_person = word.startswith(("who", "every"))
+        return _OtherSubject(is_person=is_person, ends=ends, verb=at)
 
     is_person = _is_person(subject, before, opener)
     if word in clause.FINITE_FORMS:
@@ -293,7 +339,10 @@ def _subject_of(
         # Other forms do not show their number: the subject must.
         may_be_verb = _may_be_verb_of(words[at], subject, opener, is_relative=is_relative)
         is_verb_of_subject = may_be_verb and _is_singular(subject, before, is_relative=is_relative)
-    return _OtherSubject(is_person=is_person, ends=ends, verb=at) if is_verb_of_subject else None
+
+    if not is_verb_of_subject:
+        return None
+    return _OtherSubject(is_person=is_person, ends=ends, verb=at)
 
 
 def _is_singular(subject: Sequence[Word], before: Sequence[Word], *, is_relative: bool) -> bool:
@@ -303,7 +352,13 @@ def _is_singular(subject: Sequence[Word], before: Sequence[Word], *, is_relative
     return not clause.plural(subject or before)
 
 
-def _may_be_verb_of(word: Word, subject: Sequence[Word], opener: str, *, is_relative: bool) -> bool:
+def _may_be_verb_of(
+    word: Word,
+    subject: Sequence[Word],
+    opener: str,
+    *,
+    is_relative: bool,
+) -> bool:
     """True if a form that has no -s may be the verb of the subject: a modal, or a past tense in a clause."""
     if word.text in LISTS["either_number"] and not word.capital:
         return True
@@ -314,7 +369,8 @@ def _may_be_verb_of(word: Word, subject: Sequence[Word], opener: str, *, is_rela
 def _clause_ends(opener: str, before: Sequence[Word], *, is_relative: bool) -> tuple[str, ...]:
     """The marks and words that end the clause of another subject."""
     # ", who lives alone," ends with a comma as it began.
-    if is_relative and before and before[0].text == ",":
+    follows_comma = bool(before) and before[0].text == ","
+    if is_relative and follows_comma:
         return (",",)
     # "because the dog barks, but sleeps": the main clause goes on.
     if opener in LISTS["opening"] and opener not in _OPEN_ENDED:
@@ -334,4 +390,6 @@ def _begins_subject(span: Sequence[Word]) -> bool:
     if not span:
         return False
     first = span[0]
-    return first.text in LISTS["determiners"] or first.text in clause.SUBJECTS or first.capital
+    if first.capital:
+        return True
+    return first.text in LISTS["determiners"] or first.text in clause.SUBJECTS

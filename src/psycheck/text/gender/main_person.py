@@ -25,8 +25,9 @@ from typing import Final, Literal, NamedTuple
 
 from psycheck.text.gender.scope import Scope
 from psycheck.text.gender.sex_letters import PATTERNS
-from psycheck.text.gender.words import Found, gendered, in_scope, mixed, runs
+from psycheck.text.gender.words import GenderedWord, gendered, in_scope, paired
 from psycheck.text.redact.lists import compiled
+from psycheck.text.surroundings import search_before, words_before
 from psycheck.text.word_lists import read_toml, word_sets
 
 Whose = Literal["introduced", "named", "pronoun", "weak", "unclear", "other"]
@@ -57,44 +58,49 @@ def of_main_person(text: str, scope: Scope) -> Main:
     words, whose = _whose_words(text, scope)
 
     # "he/she" names both: it tells nothing of the person, and an edit takes it as one.
-    paired: set[int] = set()
-    for run in runs(text, words):
-        if mixed([words[at] for at in run]):
-            paired.update(run)
-    tells = [word.entry.gender in ("female", "male") and at not in paired for at, word in enumerate(words)]
+    in_pairs = paired(text, words)
+    tells: list[bool] = []
+    for at, word in enumerate(words):
+        has_gender = word.entry.gender in ("female", "male")
+        tells.append(has_gender and at not in in_pairs)
     gender = _gender_of_main_person(words, whose, tells)
 
     takes: list[bool] = []
     unsure: list[bool] = []
     for word, owner, tells_gender in zip(words, whose, tells, strict=True):
         same_gender = word.entry.gender == gender
-        takes.append(not tells_gender or (owner in _ORDER and same_gender))
-        unclear = not gender or (owner == "unclear" and same_gender)
-        unsure.append(tells_gender and unclear)
+        is_main_persons = owner in _ORDER and same_gender
+        # What shows no gender goes with the person: an edit leaves it as it is.
+        takes.append(is_main_persons or not tells_gender)
+        is_unclear = not gender or (owner == "unclear" and same_gender)
+        unsure.append(tells_gender and is_unclear)
     return Main(takes=takes, unsure=unsure)
 
 
-def _whose_words(text: str, scope: Scope) -> tuple[list[Found], list[Whose]]:
+def _whose_words(text: str, scope: Scope) -> tuple[list[GenderedWord], list[Whose]]:
     """The gendered words in the scope, and whose each may be; words outside the scope help to tell."""
     sentence_ends = _sentence_ends(text)
-    words: list[Found] = []
+    words: list[GenderedWord] = []
     whose: list[Whose] = []
     main_names: dict[str, str] = {}
-    others: set[str] = set()  # the genders of other people in the sentence
+    genders_of_others: set[str] = set()  # in the sentence
     sentence = 0
-    before: Found | None = None
+    before: GenderedWord | None = None
     for word in gendered(text, _EVERYTHING):
         while sentence < len(sentence_ends) and sentence_ends[sentence] <= word.start:
             sentence += 1
-            others = set()
-        owner = _whose(text, word, before, main_names, others)
+            genders_of_others = set()
+
+        owner = _whose(text, word, before, main_names, genders_of_others)
         if in_scope(word, scope):
             words.append(word)
             whose.append(owner)
+
         names_person = word.entry.kind not in ("subject", "reflexive", "decide")
+        may_be_anothers = owner in ("unclear", "other")
         # "Men scare him": he is none of them.
-        if names_person and owner in ("unclear", "other") and not _plural(word):
-            others.add(word.entry.gender)
+        if names_person and may_be_anothers and not _is_plural(word):
+            genders_of_others.add(word.entry.gender)
         before = word
     return words, whose
 
@@ -103,67 +109,105 @@ def _sentence_ends(text: str) -> list[int]:
     """Where the sentences of a text end; the full stop of "Mr." ends none."""
     ends = []
     for stop in _FORMS["sentence"].finditer(text):
-        if not _FORMS["short_dot"].search(text, max(0, stop.start() - 8), stop.start()):
+        is_abbreviation = search_before(_FORMS["short_dot"], text, stop.start(), 8)
+        if not is_abbreviation:
             ends.append(stop.end())
     return ends
 
 
-def _gender_of_main_person(words: list[Found], whose: list[Whose], tells: list[bool]) -> str:
+def _gender_of_main_person(words: list[GenderedWord], whose: list[Whose], tells: list[bool]) -> str:
     """The gender that the first word of the strongest kind of evidence shows; "" if there is none."""
     strongest = len(_ORDER)
     gender = ""
     for word, owner, tells_gender in zip(words, whose, tells, strict=True):
-        if tells_gender and owner in _ORDER and _ORDER.index(owner) < strongest:
-            strongest = _ORDER.index(owner)
+        if not tells_gender or owner not in _ORDER:
+            continue
+        rank = _ORDER.index(owner)
+        if rank < strongest:
+            strongest = rank
             gender = word.entry.gender
     return gender
 
 
 def _whose(
-    text: str, word: Found, before: Found | None, main_names: dict[str, str], others: set[str]
+    text: str,
+    word: GenderedWord,
+    before: GenderedWord | None,
+    main_names: dict[str, str],
+    genders_of_others: set[str],
 ) -> Whose:
     """Whose a word may be; `main_names` keeps the first name and title, which are the main person's."""
     match word.entry.kind:
         case "noun":
-            return _whose_noun(text, word, before, others)
+            return _whose_noun(text, word, before, genders_of_others)
         case "name":
             return _whose_name(text, word, before, main_names)
         case "title":
             return _whose_title(text, word, before, main_names)
         case _:
-            return "unclear" if word.entry.gender in others else "pronoun"
+            # "Her mother says she": either may be meant.
+            return "unclear" if word.entry.gender in genders_of_others else "pronoun"
 
 
-def _whose_name(text: str, word: Found, before: Found | None, main_names: dict[str, str]) -> Whose:
+def _whose_name(
+    text: str,
+    word: GenderedWord,
+    before: GenderedWord | None,
+    main_names: dict[str, str],
+) -> Whose:
+    """Whose a first name is: the main person's if it is the first of the note or the same again."""
     # "her sister Mary", "a man named Tom"
-    if before and before.entry.kind == "noun" and _FORMS["called"].fullmatch(text, before.end, word.start):
+    follows_noun = before is not None and before.entry.kind == "noun"
+    if before and follows_noun and _FORMS["called"].fullmatch(text, before.end, word.start):
         return "other"
-    return "named" if main_names.setdefault("name", word.word) == word.word else "other"
+    first_name = main_names.setdefault("name", word.word)
+    return "named" if word.word == first_name else "other"
 
 
-def _whose_title(text: str, word: Found, before: Found | None, main_names: dict[str, str]) -> Whose:
+def _whose_title(
+    text: str,
+    word: GenderedWord,
+    before: GenderedWord | None,
+    main_names: dict[str, str],
+) -> Whose:
+    """Whose a title is: the main person's if its surname is the first of the note or the same again."""
     following = _FORMS["surname"].search(text, word.end)
     surname = following[0].lower() if following else ""
     # "Mr. and Ms. Smith" are two people
-    if surname in ("and", "or") or (before and _FORMS["and"].fullmatch(text, before.end, word.start)):
+    follows_and = before is not None and _FORMS["and"].fullmatch(text, before.end, word.start)
+    if surname in ("and", "or") or follows_and:
         return "unclear"
-    return "named" if main_names.setdefault("title", surname) == surname else "other"
+    first_surname = main_names.setdefault("title", surname)
+    return "named" if surname == first_surname else "other"
 
 
-def _whose_noun(text: str, word: Found, before: Found | None, others: set[str]) -> Whose:
+def _whose_noun(
+    text: str,
+    word: GenderedWord,
+    before: GenderedWord | None,
+    genders_of_others: set[str],
+) -> Whose:
+    """Whose a noun is, by what introduces it and what the words around it make of it."""
+    is_like_another = word.entry.gender in genders_of_others
     if word.entry.group == "sex":
-        return "other" if word.entry.gender in others else "introduced"
+        return "other" if is_like_another else "introduced"
+
     left = max(0, word.start - _WINDOW)
-    if _plural(word) or _other_before(text, left, word.start):
+    if _is_plural(word) or _is_somebody_else(text, left, word.start):
         return "other"
-    if word.entry.gender not in others:
+    if not is_like_another:
         owner = _main_persons_noun(text, left, word, before)
         if owner:
             return owner
     return "unclear" if _may_be_main_persons(text, left, word) else "other"
 
 
-def _main_persons_noun(text: str, left: int, word: Found, before: Found | None) -> Whose | None:
+def _main_persons_noun(
+    text: str,
+    left: int,
+    word: GenderedWord,
+    before: GenderedWord | None,
+) -> Whose | None:
     """How a noun shows that it is the main person's; None if it does not."""
     is_adult = word.entry.group == "adult"
     if is_adult and _introduced(text, left, word):
@@ -173,13 +217,15 @@ def _main_persons_noun(text: str, left: int, word: Found, before: Found | None) 
         return None
     described = _described(text, left, word.start, is_adult=is_adult)
     if described:
-        return "introduced" if is_adult and described.lower() in _PATIENT else "weak"
-    if is_adult and before is None and _at_head(text, word.start):
+        describes_patient = is_adult and described.lower() in _PATIENT
+        return "introduced" if describes_patient else "weak"
+    is_first_word = before is None
+    if is_adult and is_first_word and _at_head(text, word.start):
         return "weak"
     return None
 
 
-def _may_be_main_persons(text: str, left: int, word: Found) -> bool:
+def _may_be_main_persons(text: str, left: int, word: GenderedWord) -> bool:
     """True if a noun may be the main person's or another's: "the woman cried", "a mother of two"."""
     if word.entry.group == "adult" or word.word in _LISTS["states"]:
         return True
@@ -189,58 +235,77 @@ def _may_be_main_persons(text: str, left: int, word: Found) -> bool:
     return article is not None and article[1].lower() != "the"
 
 
-def _plural(word: Found) -> bool:
+def _is_plural(word: GenderedWord) -> bool:
+    """True for nouns such as "men"; their neutral words ("people") show it by a list or an -s."""
     if word.entry.kind != "noun":
         return False
-    noun = word.entry.neutral.removesuffix("'s").removesuffix("’s").rstrip("'’")
-    return noun in _LISTS["plurals"] or noun.endswith("s")
+    neutral = word.entry.neutral
+    without_possessive = neutral.removesuffix("'s").removesuffix("’s").rstrip("'’")
+    return without_possessive in _LISTS["plurals"] or without_possessive.endswith("s")
 
 
-def _other_before(text: str, left: int, start: int) -> bool:
+def _is_somebody_else(text: str, left: int, start: int) -> bool:
     """True if the words before a noun make it somebody else: "her", "another", "hit by a"."""
     if _FORMS["owner"].search(text, left, start):
         return True
-    words = text[left:start].lower().split()[-2:]
-    if any(word in _LISTS["others_before"] for word in words):
+    last_two = words_before(text, start, start - left)[-2:]
+    if not _LISTS["others_before"].isdisjoint(last_two):
         return True
     preposition = _FORMS["ahead"].search(text, left, start)
-    return preposition is not None and preposition[1].lower() in _LISTS["beside"]
+    if preposition is None:
+        return False
+    return preposition[1].lower() in _LISTS["beside"]
 
 
-def _introduced(text: str, left: int, word: Found) -> bool:
+def _introduced(text: str, left: int, word: GenderedWord) -> bool:
     """True if an age, a label or "patient" beside "woman", "man" … introduces the main person."""
-    if _FORMS["labelled"].search(text, left, word.start) or _FORMS["this"].search(text, left, word.start):
-        return True
-    if _FORMS["patient_after"].match(text, word.end) or _FORMS["age_after"].match(text, word.end):
-        return True
+    for form in ("labelled", "this"):
+        if _FORMS[form].search(text, left, word.start):
+            return True
+    for form in ("patient_after", "age_after"):
+        if _FORMS[form].match(text, word.end):
+            return True
+
     ages = list(_FORMS["aged"].finditer(text, left, word.start))
     if not ages:
         return False
-    age = ages[-1]
-    if not _plain_gap(text[age.end() : word.start]):
+    last_age = ages[-1]
+    between = text[last_age.end() : word.start]
+    if not _is_plain_gap(between):
         return False
     # "her 40 year old man" is somebody else.
-    return not _FORMS["owner"].search(text, max(0, age.start() - 24), age.start())
+    return search_before(_FORMS["owner"], text, last_age.start(), 24) is None
 
 
-def _described(text: str, left: int, start: int, *, is_adult: bool) -> str:
+def _described(
+    text: str,
+    left: int,
+    start: int,
+    *,
+    is_adult: bool,
+) -> str:
     """Whom a noun describes: "she" in "she is a good mother", "patient", "as"; "" if nobody."""
     match = _FORMS["described"].search(text, left, start)
     if match is None:
         return ""
     subject, comma, role, gap, patient, behind = match.groups("")
-    if not _plain_gap(gap or behind):
+    if not _is_plain_gap(gap or behind):
         return ""
     # "Mother is a nun"
-    if subject and not is_adult and subject.lower() not in _MAIN_SUBJECTS:
+    is_other_subject = subject and subject.lower() not in _MAIN_SUBJECTS
+    if is_other_subject and not is_adult:
         return ""
-    if comma:
-        subject_before = _FORMS["subject"].search(text, left, match.start())
-        return subject_before[1] if subject_before else ""
-    return subject or role or patient
+    if not comma:
+        return subject or role or patient
+
+    # "She, a good mother": the subject stands before the comma.
+    subject_before = _FORMS["subject"].search(text, left, match.start())
+    if subject_before is None:
+        return ""
+    return subject_before[1]
 
 
-def _plain_gap(gap: str) -> bool:
+def _is_plain_gap(gap: str) -> bool:
     """True if nothing between an age or an article and a noun begins something else."""
     gap = gap.lstrip(". ")
     words = _WORD.findall(gap.lower())
@@ -254,4 +319,4 @@ def _at_head(text: str, start: int) -> bool:
     if start > _WINDOW:
         return False
     head = text[:start]
-    return _FORMS["head"].fullmatch(head) is not None and _plain_gap(head)
+    return _FORMS["head"].fullmatch(head) is not None and _is_plain_gap(head)

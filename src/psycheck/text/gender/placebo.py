@@ -64,23 +64,32 @@ def placebo(text: str, swapped: Edited) -> Edited:
     A text with too few words that can be replaced, or with none that make up the length, stays as it is:
     a model that only sees the length must do the same with the placebo as with the swap.
     """
+    unchanged = Edited(text, ())
     addresses = address_spans(text)
     wordings = [match for match in _PATTERN.finditer(text) if not inside(addresses, match.start())]
     if len(wordings) < len(swapped.spans):
-        return Edited(text, ())
+        return unchanged
 
     unused = _Unused([match.start() for match in wordings])
     changes: list[Change] = []
     missing = 0  # characters that the blocks before could not make up
     for places, growth in _blocks(text, swapped):
-        chosen = _fitting(unused.near(places), wordings, len(places), growth + missing)
+        chosen = _fitting(
+            unused.near(places),
+            wordings,
+            words=len(places),
+            growth=growth + missing,
+        )
         if chosen is None:
-            return Edited(text, ())
+            return unchanged
         missing += growth - chosen.growth
         for number, change in chosen.rewordings:
             unused.take(number)
             changes.append(change)
-    return Edited(text, ()) if missing else apply(text, sorted(changes))
+    if missing:
+        return unchanged
+    in_order = sorted(changes)
+    return apply(text, in_order)
 
 
 def _blocks(text: str, swapped: Edited) -> Iterator[tuple[list[int], int]]:
@@ -109,7 +118,8 @@ def _unswapped_places(text: str, swapped: Edited) -> list[int]:
         places.append(place)
         unchanged = swapped.text[end:next_start]
         # The word ended where the unchanged text goes on.
-        goes_on = text.find(unchanged, place + 1, place + _LONGEST_WORD + len(unchanged))
+        last_place = place + _LONGEST_WORD + len(unchanged)
+        goes_on = text.find(unchanged, place + 1, last_place)
         if unchanged and goes_on >= 0:
             grown = end - goes_on
 
@@ -172,11 +182,16 @@ def _end(links: list[int], at: int) -> int:
 
 
 def _fitting(
-    nearest: Sequence[tuple[int, int]], wordings: Sequence[Match[str]], words: int, growth: int
+    nearest: Sequence[tuple[int, int]],
+    wordings: Sequence[Match[str]],
+    *,
+    words: int,
+    growth: int,
 ) -> _Chosen | None:
     """The replacements of so many wordings, nearest together, that make a text longer by about `growth`."""
     most = _MOST_GROWTH * words
     target = max(-most, min(growth, most))
+    # Choices that stray further are not followed, so that their number stays small.
     lowest = min(target, 0) - _REACH
     highest = max(target, 0) + _REACH
 
@@ -197,15 +212,20 @@ def _fitting(
                     rewordings = (*chosen.rewordings, (number, change))
                     best[count + 1, length] = _Chosen(distance, length, rewordings)
 
+    def misfit(chosen: _Chosen) -> tuple[int, int]:
+        return abs(chosen.growth - target), chosen.distance
+
     complete = [chosen for (count, _), chosen in best.items() if count == words]
-    return min(complete, key=lambda chosen: (abs(chosen.growth - target), chosen.distance), default=None)
+    return min(complete, key=misfit, default=None)
 
 
 def _replacements(match: Match[str]) -> list[tuple[int, Change]]:
     """The ways to replace one wording, each by how much longer it is: the first of each length."""
     start, end = match.span()
+    written = match[0]
     by_growth: dict[int, Change] = {}
-    for synonym in _SYNONYMS[straight(match[0].lower())]:
-        new = carry_style(match[0], synonym)
-        by_growth.setdefault(len(new) - (end - start), (start, end, new))
+    for synonym in _SYNONYMS[straight(written.lower())]:
+        new = carry_style(written, synonym)
+        growth = len(new) - len(written)
+        by_growth.setdefault(growth, (start, end, new))
     return list(by_growth.items())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from psycheck.text.edits import Change, Span, address_spans, capitalised, inside
+from psycheck.text.surroundings import character_at, character_before
 
 _SPACE: Final = " \t\xa0"
 _CLOSING: Final = ".,;:!?)]}…”\n\r"
@@ -16,14 +17,18 @@ def tidied(text: str, changes: list[Change]) -> list[Change]:
     # Where a letter must become a capital, because a capitalised word before it goes; -1 if none must.
     letter = -1
     for start, end, new in changes:
-        if tidy and start < tidy[-1][1]:
+        _, tidy_end, _ = tidy[-1] if tidy else (0, 0, "")
+        # What the change before took along needs none of its own.
+        if start < tidy_end:
             continue
         if 0 <= letter < start:
             tidy.append(_capital(text, letter))
         needs_capital = letter == start
         letter = -1
         if new:
-            tidy.append((start, end, capitalised(new) if needs_capital else new))
+            if needs_capital:
+                new = capitalised(new)
+            tidy.append((start, end, new))
             continue
 
         left, right = _with_space(text, start, end)
@@ -41,10 +46,11 @@ def tidied(text: str, changes: list[Change]) -> list[Change]:
 
 def _may_take_capital(text: str, at: int, addresses: Sequence[Span]) -> bool:
     """True for a small letter that is not part of an address."""
-    return text[at : at + 1].islower() and not inside(addresses, at)
+    return character_at(text, at).islower() and not inside(addresses, at)
 
 
 def _capital(text: str, at: int) -> Change:
+    """The change of a letter to its capital."""
     return at, at + 1, text[at].upper()
 
 
@@ -70,10 +76,12 @@ def _space_after(text: str, end: int) -> int:
 def _with_space(text: str, start: int, end: int) -> Span:
     """A word with the space that goes with it: at the end of a phrase the one before, else the one after."""
     # Brackets with nothing left in them go, too.
-    if text[max(0, start - 1) : start] + text[end : end + 1] in ("()", "[]"):
+    around = character_before(text, start) + character_at(text, end)
+    if around in ("()", "[]"):
         start -= 1
         end += 1
-    if text[max(0, start - 1) : start].isalnum():
+    # A word that is joined to another keeps the space behind it.
+    if character_before(text, start).isalnum():
         return start, end
 
     left = space_before(text, start)

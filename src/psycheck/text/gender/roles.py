@@ -21,7 +21,7 @@ roles_after.toml (verbs that follow it), roles_nouns.toml and roles_frames.toml 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Final, Literal, NamedTuple, cast
 
 from psycheck.text.gender.neighbours import FORMS, LISTS, Neighbours, look
@@ -43,8 +43,8 @@ def _frames(role: str) -> frozenset[str]:
     frames: set[str] = set()
     for entry in read_toml("gender/roles_frames.toml")[role].values():
         verbs, words = entry.split(":")
-        for verb in verbs.split():
-            frames.update(f"{verb} {word}" for word in words.split())
+        for verb, word in product(verbs.split(), words.split()):
+            frames.add(f"{verb} {word}")
     return frozenset(frames)
 
 
@@ -94,16 +94,19 @@ def _section_rules(lines: str, next_section: str) -> list[_Rule]:
         indent = len(line) - len(line.lstrip())
         if line.startswith("#", indent):
             continue
+        # A line that is indented no further than a block ends it.
         while blocks and blocks[-1][0] >= indent:
             blocks.pop()
+
         line_conditions, arrow, result = line.partition("->")
         if not arrow:
             blocks.append((indent, line_conditions.removesuffix(":")))
             continue
         block_conditions = [block for _, block in blocks]
+        all_conditions = " ".join([*block_conditions, line_conditions])
         rule = _Rule(
             result=result.strip().replace("next", next_section),
-            conditions=" ".join([*block_conditions, line_conditions]).split(),
+            conditions=all_conditions.split(),
         )
         rules.append(rule)
     return rules
@@ -140,13 +143,15 @@ def _tests(rules: list[_Rule]) -> dict[str, list[tuple[Test, int]]]:
     """
     rules_with: dict[str, int] = {}
     for at, rule in enumerate(rules):
+        bit = 1 << at
         for condition in rule.conditions:
-            rules_with[condition] = rules_with.get(condition, 0) | 1 << at
+            rules_with[condition] = rules_with.get(condition, 0) | bit
 
     tests: dict[str, list[tuple[Test, int]]] = {}
     for condition, rule_set in rules_with.items():
         position, holds = _test(condition)
-        tests.setdefault(position, []).append((holds, rule_set))
+        tests_at_position = tests.setdefault(position, [])
+        tests_at_position.append((holds, rule_set))
     return tests
 
 
@@ -161,13 +166,16 @@ def role_of(text: str, start: int, end: int) -> Role:
     role = _ROLE_OF_FORM.get(word.replace("’", "'"))
     if role is not None:
         return role
-    fitting = _fitting(look(text, start, end))
-    return _decide(fitting, "his" if word == "his" else "her")
+    neighbours = look(text, start, end)
+    section = "his" if word == "his" else "her"
+    return _decide(_fitting(neighbours), section)
 
 
 def roles_between(left: str, right: str) -> tuple[Role, Role]:
     """The roles that "her" and "his" would have between two pieces of text."""
-    fitting = _fitting(look(left + right, len(left), len(left)))
+    place = len(left)
+    neighbours = look(left + right, place, place)
+    fitting = _fitting(neighbours)
     return _decide(fitting, "her"), _decide(fitting, "his")
 
 
@@ -178,13 +186,14 @@ def _decide(fitting: int, section: str) -> Role:
         from_section = fitting >> start
         # The lowest bit that is set is the first rule that fits.
         lowest_bit = from_section & -from_section
-        section = _RULES[start + lowest_bit.bit_length() - 1].result
+        rule = _RULES[start + lowest_bit.bit_length() - 1]
+        section = rule.result
         if section not in _SECTION_STARTS:
             return cast(Role, section)
 
 
 def _fitting(at: Neighbours) -> int:
-    """The rules whose conditions all hold."""
+    """The rules whose conditions all hold, as a set of bits."""
     before = "" if at.before in LISTS["openers"] else at.before
     pair = f"{at.first}_{at.second}"
     frame = f"{before} {at.first}"
@@ -207,7 +216,7 @@ def _fitting(at: Neighbours) -> int:
 
 @lru_cache(100_000)
 def _allowed(position: str, word: str) -> int:
-    """The rules that this word at this position allows."""
+    """The rules that this word at this position allows, as a set of bits."""
     allowed = _ALL_RULES
     for holds, rules in _TESTS[position]:
         if not holds(word):

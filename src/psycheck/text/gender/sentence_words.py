@@ -7,6 +7,7 @@ from typing import Final
 from psycheck.text.edits import straight
 from psycheck.text.gender.clause_words import LISTS, Word
 from psycheck.text.redact.lists import compiled
+from psycheck.text.surroundings import character_at
 from psycheck.text.word_lists import read_toml
 
 # A sentence without an end is read no further than this, so that long texts take time in proportion.
@@ -19,22 +20,25 @@ _ABBREVIATION_ENDS: Final = frozenset(word[-2:] for word in LISTS["abbreviated"]
 
 def may_join_verb(text: str, end: int) -> bool:
     """True if a glance at the sentence after `end` shows a joining word and then a singular verb."""
-    last = min(len(text), end + _REACH)
-    for stop in FORMS["stop"].finditer(text, end, last):
+    sentence_end = min(len(text), end + _REACH)
+    for stop in FORMS["stop"].finditer(text, end, sentence_end):
         if _ends_sentence(text, stop.start()):
-            last = stop.start()
+            sentence_end = stop.start()
             break
 
-    joiner = FORMS["joiner"].search(text, end, last)
-    return joiner is not None and FORMS["singular"].search(text, joiner.end(), last) is not None
+    joiner = FORMS["joiner"].search(text, end, sentence_end)
+    if joiner is None:
+        return False
+    return FORMS["singular"].search(text, joiner.end(), sentence_end) is not None
 
 
 def _ends_sentence(text: str, at: int) -> bool:
     """True if the mark at `at` ends a sentence; the full stop of "e.g. rest" does not."""
     if text[at] != ".":
         return True
-    before_space = text[at + 1 : at + 2].isspace()
-    return before_space and text[at - 2 : at].lower() not in _ABBREVIATION_ENDS
+    before_space = character_at(text, at + 1).isspace()
+    word_end = text[at - 2 : at].lower()
+    return before_space and word_end not in _ABBREVIATION_ENDS
 
 
 def words_after(text: str, end: int) -> list[Word]:
@@ -59,21 +63,38 @@ def words_after(text: str, end: int) -> list[Word]:
                 break
         elif token != ".":
             mark = token if token in (",", "&") else "–"
-            words.append(Word(text=mark, start=match.start(), end=read_to, capital=False))
+            words.append(
+                Word(
+                    text=mark,
+                    start=match.start(),
+                    end=read_to,
+                    capital=False,
+                )
+            )
     return words
 
 
-def _is_end(text: str, token: str, at: int, words: Sequence[Word]) -> bool:
+def _is_end(
+    text: str,
+    token: str,
+    at: int,
+    words: Sequence[Word],
+) -> bool:
     """True if a mark, which ends at `at`, ends the sentence."""
-    return token in _ENDS or (token == "." and _full_stop(text, at, words))
+    if token == ".":
+        return _full_stop(text, at, words)
+    return token in _ENDS
 
 
 def _is_next_pronoun(words: Sequence[Word]) -> bool:
     """True at the next "he" or "she": what follows is the business of that pronoun."""
-    return words[-1].text in LISTS["he_or_she"] and words[0].text not in (",", "–")
+    # A mark right behind the pronoun sets something off, which may have a "he" of its own.
+    begins_with_mark = words[0].text in (",", "–")
+    return words[-1].text in LISTS["he_or_she"] and not begins_with_mark
 
 
 def _word(match: Match[str]) -> Word:
+    """The word of a match; it has a capital if the other letters are small."""
     token = match[0]
     lowered = token.lower()
     return Word(
@@ -84,21 +105,31 @@ def _word(match: Match[str]) -> Word:
     )
 
 
-def _end_of_bracket(text: str, token: str, at: int, last: int) -> int:
+def _end_of_bracket(
+    text: str,
+    token: str,
+    at: int,
+    last: int,
+) -> int:
     """Where a bracket or quotation that opens before `at` ends; -1 if it has no end, or closes one."""
     opens = token in _BRACKETS or text[at - 2 : at - 1].isspace()
     if not opens:
         return -1
-    closing = text.find(_BRACKETS.get(token, token), at, last)
-    return closing + 1 if closing >= 0 else -1
+    # A straight quotation mark closes what it opens.
+    closing_mark = _BRACKETS.get(token, token)
+    closing = text.find(closing_mark, at, last)
+    if closing < 0:
+        return -1
+    return closing + 1
 
 
 def _full_stop(text: str, at: int, words: Sequence[Word]) -> bool:
     """True if the full stop before `at` ends the sentence: not in "3.5 mg", not after "approx."."""
-    following = text[at : at + 1]
+    following = character_at(text, at)
     if following.isalnum() and not following.isupper():
         return False
     if not words:
         return True
     last = words[-1]
-    return last.end != at - 1 or last.text not in LISTS["abbreviated"]
+    is_beside_word = last.end == at - 1
+    return not is_beside_word or last.text not in LISTS["abbreviated"]

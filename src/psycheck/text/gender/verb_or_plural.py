@@ -53,59 +53,109 @@ def is_verb(words: Sequence[Word], joined: JoinedWord) -> bool:
     return True
 
 
-def _noun_has_its_own_verb(_: Sequence[Word], __: JoinedWord, word: str, following: str) -> bool | None:
+def _noun_has_its_own_verb(
+    _: Sequence[Word],
+    __: JoinedWord,
+    word: str,
+    following: str,
+) -> bool | None:
     """A plural that "he" describes or a plural verb follows: "and contracts he signs are"."""
     may_be_noun = word in NOUN_FORMS or word not in FINITE_FORMS
-    if may_be_noun and word not in LISTS["saying"] and following in _VERBS_OF_NOUNS:
-        return False
-    return None
+    # "says he" is a verb with its subject.
+    if not may_be_noun or word in LISTS["saying"]:
+        return None
+    return False if following in _VERBS_OF_NOUNS else None
 
 
-def _unlisted_word(_: Sequence[Word], joined: JoinedWord, word: str, following: str) -> bool | None:
+def _unlisted_word(
+    _: Sequence[Word],
+    joined: JoinedWord,
+    word: str,
+    following: str,
+) -> bool | None:
     """A word that no list of verbs has needs an object: "and zhuzhes the room"."""
     if word in FINITE_FORMS:
         return None
-    takes_object = following in _OBJECTS or (joined.parallel and joined.joint > 0)
-    return takes_object and bool(plain_form(word)) and word not in LISTS["plurals"]
+    if word in LISTS["plurals"] or not plain_form(word):
+        return False
+    follows_verb = joined.parallel and joined.joint > 0
+    return follows_verb or following in _OBJECTS
 
 
-def _never_a_noun(_: Sequence[Word], joined: JoinedWord, word: str, __: str) -> bool | None:
+def _never_a_noun(
+    _: Sequence[Word],
+    joined: JoinedWord,
+    word: str,
+    __: str,
+) -> bool | None:
     """A form that is only a verb ("denies"), or that an adverb leads: "and often visits"."""
-    return True if word not in NOUN_FORMS or joined.after_adverb else None
+    if word not in NOUN_FORMS or joined.after_adverb:
+        return True
+    return None
 
 
-def _right_after_the_verb(_: Sequence[Word], joined: JoinedWord, __: str, following: str) -> bool | None:
+def _right_after_the_verb(
+    _: Sequence[Word],
+    joined: JoinedWord,
+    __: str,
+    following: str,
+) -> bool | None:
     """Two verbs side by side: "she works and studies"; but "and lots of"."""
-    return following != "of" if joined.parallel else None
+    if not joined.parallel:
+        return None
+    return following != "of"
 
 
-def _complaint(words: Sequence[Word], joined: JoinedWord, word: str, following: str) -> bool | None:
+def _complaint(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    word: str,
+    following: str,
+) -> bool | None:
     """What a patient complains of is rather a noun: "has nausea and aches"; but "and aches badly"."""
     if word not in COMPLAINTS:
         return None
     if following in _OBJECTS or following.endswith("ly"):
         return True
-    return following in LISTS["with_prepositions"] and not _ends_a_list(words, joined)
+    leads_on = following in LISTS["with_prepositions"]
+    return leads_on and not _ends_a_list(words, joined)
 
 
-def _at_the_end(words: Sequence[Word], joined: JoinedWord, _: str, following: str) -> bool | None:
+def _at_the_end(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    _: str,
+    following: str,
+) -> bool | None:
     """With nothing after it, a verb shows by the object before it: "hugs him and smiles"."""
     if following not in _PHRASE_ENDS:
         return None
-    if words[joined.joint - 1].text in LISTS["objects"] or joined.continues:
+    before_joint = words[joined.joint - 1].text
+    if before_joint in LISTS["objects"] or joined.continues:
         return True
+
     between = words[joined.since : joined.joint]
     if between and between[0].text in LISTS["objects"]:
         return True
     return any(word.text in LISTS["not_third"] for word in between)
 
 
-def _part_of_a_noun_phrase(_: Sequence[Word], __: JoinedWord, ___: str, following: str) -> bool | None:
+def _part_of_a_noun_phrase(
+    _: Sequence[Word],
+    __: JoinedWord,
+    ___: str,
+    following: str,
+) -> bool | None:
     """A plural with what describes it: "and pictures of", "and drinks that"."""
     return False if following in _NOT_AFTER_VERBS else None
 
 
-def _before_a_preposition(words: Sequence[Word], joined: JoinedWord, _: str, following: str) -> bool | None:
+def _before_a_preposition(
+    words: Sequence[Word],
+    joined: JoinedWord,
+    _: str,
+    following: str,
+) -> bool | None:
     """Verbs and nouns both take prepositions: "and plans for", "and walks off"."""
     if following not in _AFTER_VERBS:
         return None
@@ -117,8 +167,11 @@ def _before_a_preposition(words: Sequence[Word], joined: JoinedWord, _: str, fol
     if has_particle or leads_on:
         return not ends_a_list
 
+    # "has", "reports": what follows is a list of things.
     after_listing_verb = joined.since > 0 and words[joined.since - 1].text in LISTS["listing"]
-    return not (ends_a_list or after_listing_verb or _is_bare(words[joined.since : joined.joint]))
+    if ends_a_list or after_listing_verb:
+        return False
+    return not _is_bare(words[joined.since : joined.joint])
 
 
 _RULES: Final[tuple[_Rule, ...]] = (
@@ -140,9 +193,13 @@ def _ends_a_list(words: Sequence[Word], joined: JoinedWord) -> bool:
         if words[at].text in LISTS["prepositions"]:
             start = at + 1
             break
-    return _is_bare(words[start : joined.joint]) and plural(words[joined.joint - 1 : joined.joint])
+    last = words[joined.joint - 1 : joined.joint]
+    return _is_bare(words[start : joined.joint]) and plural(last)
 
 
 def _is_bare(span: Sequence[Word]) -> bool:
     """True if an object is mere nouns and adjectives, as in a list of things."""
-    return not any(word.text in _NOT_IN_LISTS or word.text.endswith("ly") for word in span)
+    texts = [word.text for word in span]
+    if not _NOT_IN_LISTS.isdisjoint(texts):
+        return False
+    return not any(text.endswith("ly") for text in texts)

@@ -12,7 +12,7 @@ from psycheck.text.gender.sex_letters import PATTERNS, sex_letters
 from psycheck.text.redact.lists import any_of, compiled
 
 
-class Found(NamedTuple):
+class GenderedWord(NamedTuple):
     """A gendered word at `text[start:end]`; `ending` is the rest of its contraction, as written.
 
     `written` is the word as written, but in lower case for F and M, whose neutral word has no capital.
@@ -29,13 +29,25 @@ class Found(NamedTuple):
 _BESIDE: Final = {name: any_of(words.split()) for name, words in DATA["beside"].items()}
 _FORMS: Final = compiled(PATTERNS["nouns"], _BESIDE)
 _SEX: Final = {
-    "f": Entry(gender="female", kind="noun", partner="m", neutral="person", group="sex"),
-    "m": Entry(gender="male", kind="noun", partner="f", neutral="person", group="sex"),
+    "f": Entry(
+        gender="female",
+        kind="noun",
+        partner="m",
+        neutral="person",
+        group="sex",
+    ),
+    "m": Entry(
+        gender="male",
+        kind="noun",
+        partner="f",
+        neutral="person",
+        group="sex",
+    ),
 }
 _PRONOUN_KINDS: Final = ("subject", "reflexive", "decide", "pair")
 
 
-def gendered(text: str, scope: Scope) -> list[Found]:
+def gendered(text: str, scope: Scope) -> list[GenderedWord]:
     """The gendered words of a text in order, with "they" and "s/he", which belong to pairs and labels."""
     pattern, entries = entries_of(scope.nouns, scope.titles, scope.names)
     letters = list(sex_letters(text)) if scope.nouns else []
@@ -44,11 +56,13 @@ def gendered(text: str, scope: Scope) -> list[Found]:
         return []
 
     # What stands in an address or in an HTML tag is not a word of the text.
-    no_words = [spans for spans in (address_spans(text), _tag_spans(text)) if spans]
-    words: list[Found] = []
+    spans_without_words = [address_spans(text), _tag_spans(text)]
+    no_words = [spans for spans in spans_without_words if spans]
+    words: list[GenderedWord] = []
     for start, end in letters:
         if not _is_inside_any(no_words, start):
             words.append(_sex_letter(text, start, end))
+
     matches = pattern.finditer(text, first.start()) if first else ()
     for match in matches:
         if no_words and _is_inside_any(no_words, match.start()):
@@ -64,15 +78,22 @@ def _is_inside_any(several: Sequence[Sequence[Span]], at: int) -> bool:
     return any(inside(spans, at) for spans in several)
 
 
-def _sex_letter(text: str, start: int, end: int) -> Found:
+def _sex_letter(text: str, start: int, end: int) -> GenderedWord:
     """F or M for the sex, with a joined letter for the race: "WF"."""
     letters = text[start:end].lower()
     entry = _SEX[letters[-1]]
     entry = entry._replace(partner=letters[:-1] + entry.partner)
-    return Found(start=start, end=end, written=letters, word=letters, ending="", entry=entry)
+    return GenderedWord(
+        start=start,
+        end=end,
+        written=letters,
+        word=letters,
+        ending="",
+        entry=entry,
+    )
 
 
-def _gendered_word(match: re.Match[str], entries: dict[str, Entry]) -> Found | None:
+def _gendered_word(match: re.Match[str], entries: dict[str, Entry]) -> GenderedWord | None:
     """The gendered word at a match; None if it is another word there."""
     text = match.string
     start = match.start()
@@ -94,36 +115,62 @@ def _gendered_word(match: re.Match[str], entries: dict[str, Entry]) -> Found | N
             written = text[start:end]
             word = straight(written)
             ending = ""
-    return Found(start, end, written, word.lower(), ending, entry)
+    return GenderedWord(
+        start=start,
+        end=end,
+        written=written,
+        word=word.lower(),
+        ending=ending,
+        entry=entry,
+    )
 
 
 def _another_word(text: str, start: int, end: int) -> bool:
     """True if a noun is a call or another word here: "oh man", "you guys", "keep mum", "gf bread"."""
+    # The pattern knows the start of a text by a line break, and the noun by the mark before it.
     before = text[start - 24 : start] if start >= 24 else "\n" + text[:start]
-    return _FORMS["another_word"].search(f"{before}‸{text[start : end + 16]}") is not None
+    noun_and_after = text[start : end + 16]
+    marked = f"{before}‸{noun_and_after}"
+    return _FORMS["another_word"].search(marked) is not None
 
 
 def _tag_spans(text: str) -> Sequence[Span]:
     """The spans of HTML tags: a name alone, or with attributes; "<he said so>" is not a tag."""
     if "<" not in text:
         return ()
-    tags = _FORMS["tag"].finditer(text)
-    return [tag.span() for tag in tags if "=" in tag[0] or " " not in tag[0][:-3]]
+    spans = []
+    for tag in _FORMS["tag"].finditer(text):
+        # The last three characters may be " />".
+        is_name_alone = " " not in tag[0][:-3]
+        if is_name_alone or "=" in tag[0]:
+            spans.append(tag.span())
+    return spans
 
 
-def _owns(text: str, start: int, end: int, ending: str, partner: str) -> bool:
+def _owns(
+    text: str,
+    start: int,
+    end: int,
+    ending: str,
+    partner: str,
+) -> bool:
     """True if the possessive of a noun may be written otherwise for its partner: "ladies'", "gentlemen's"."""
-    if ending:
-        return straight(ending).lower() == "'s" and text[end - 1] in "nN" and partner.endswith("s")
-    return owns_by_mark(text, start, end)
+    if not ending:
+        return owns_by_mark(text, start, end)
+    has_s = straight(ending).lower() == "'s"
+    # "women's", "gentlemen's", "children's"
+    is_irregular_plural = text[end - 1] in "nN"
+    return has_s and is_irregular_plural and partner.endswith("s")
 
 
 def owns_by_mark(text: str, start: int, end: int) -> bool:
     """True if a word in -s is a possessive by an apostrophe alone: "boys' room", "James' mother"."""
-    if text[end - 1] not in "sS" or not _FORMS["owns"].match(text, end):
+    ends_in_s = text[end - 1] in "sS"
+    if not ends_in_s or not _FORMS["owns"].match(text, end):
         return False
     # The apostrophe may close a quotation: 'I saw the boys'.
-    return not _FORMS["quote"].search(text, max(0, start - 200), start + 1)
+    window_start = max(0, start - 200)
+    return not _FORMS["quote"].search(text, window_start, start + 1)
 
 
 def _owning(entry: Entry, mark: str) -> Entry:
@@ -135,14 +182,17 @@ def _owning(entry: Entry, mark: str) -> Entry:
 
 
 def _possessive(word: str, mark: str) -> str:
+    """The possessive of a word with this apostrophe; "" for no word."""
     if not word:
         return ""
-    return word + mark if word.endswith("s") else f"{word}{mark}s"
+    if word.endswith("s"):
+        return word + mark
+    return f"{word}{mark}s"
 
 
-def in_scope(found: Found, scope: Scope) -> bool:
+def in_scope(word: GenderedWord, scope: Scope) -> bool:
     """True if an edit with this scope replaces such words."""
-    match found.entry.kind:
+    match word.entry.kind:
         case "noun":
             return scope.nouns
         case "title" | "address":
@@ -155,24 +205,31 @@ def in_scope(found: Found, scope: Scope) -> bool:
 
 def plain_case(word: str) -> bool:
     """True if a word is in lower case, with a Capital or in CAPITALS, so that its partner can be, too."""
-    return word.islower() or word.isupper() or (word[0].isupper() and word[1:].islower())
+    if word.islower() or word.isupper():
+        return True
+    return word[0].isupper() and word[1:].islower()
 
 
-def runs(text: str, found: list[Found]) -> list[list[int]]:
-    """The words that a slash or "or" joins, by their places in `found`: "he/she", "his or her", "she/her"."""
-    if "/" not in text and " or" not in text.lower() and ")" not in text:
+def runs(text: str, words: list[GenderedWord]) -> list[list[int]]:
+    """The words that a slash or "or" joins, by their places in `words`: "he/she", "his or her", "she/her"."""
+    # A glance at the marks that join words spares most texts the rest; ")" is that of "(s)he".
+    if not any(mark in text for mark in ("/", ")")) and " or" not in text.lower():
         return []
+
     all_runs: list[list[int]] = []
-    for at, word in enumerate(found):
-        if at and _are_joined(found[at - 1], word, text[found[at - 1].end : word.start]):
+    last: GenderedWord | None = None
+    for at, word in enumerate(words):
+        if last and _are_joined(last, word, text[last.end : word.start]):
             all_runs[-1].append(at)
         else:
             all_runs.append([at])
+        last = word
+
     # "s/he" is a pair in one word.
-    return [run for run in all_runs if len(run) > 1 or found[run[0]].entry.gender == "both"]
+    return [run for run in all_runs if len(run) > 1 or words[run[0]].entry.gender == "both"]
 
 
-def _are_joined(left: Found, right: Found, between: str) -> bool:
+def _are_joined(left: GenderedWord, right: GenderedWord, between: str) -> bool:
     """True if a slash or "or" joins two words that name alternatives."""
     if left.entry.kind == "title":
         between = between.removeprefix(".")
@@ -191,7 +248,16 @@ def _is_or(between: str) -> bool:
     return has_spaces and between.lower().split() == ["or"]
 
 
-def mixed(words: list[Found]) -> bool:
+def paired(text: str, words: list[GenderedWord]) -> set[int]:
+    """The places in `words` of those that are part of a pair of both genders, as "he/she"."""
+    places: set[int] = set()
+    for run in runs(text, words):
+        if mixed([words[at] for at in run]):
+            places.update(run)
+    return places
+
+
+def mixed(words: list[GenderedWord]) -> bool:
     """True if joined words name both genders."""
     genders = {word.entry.gender for word in words}
     return "both" in genders or genders >= {"female", "male"}

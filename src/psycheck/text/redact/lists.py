@@ -73,8 +73,10 @@ def everyday(word: str) -> bool:
 
 def _is_inflected(word: str, ending: str, plain: str) -> bool:
     """Whether a word is an everyday one with an ending in place of its plain one: "tried" for "try"."""
+    if not word.endswith(ending):
+        return False
     stem = word[: len(word) - len(ending)]
-    if not word.endswith(ending) or len(stem) < _SHORTEST_STEM:
+    if len(stem) < _SHORTEST_STEM:
         return False
     if stem + plain in _EVERYDAY:
         return True
@@ -92,8 +94,11 @@ def any_of(words: Iterable[str]) -> str:
     """A pattern for any of some words, the longest first; a space in one stands for white space."""
     # The longest first, because a pattern takes the first alternative that fits.
     ordered = sorted(words, key=lambda word: (-len(word), word))
-    escaped = [re.escape(word).replace(r"\ ", r"\s+") for word in ordered]
-    return "|".join(escaped)
+    branches = []
+    for word in ordered:
+        escaped = re.escape(word)
+        branches.append(escaped.replace(r"\ ", r"\s+"))
+    return "|".join(branches)
 
 
 def headed(words: Iterable[str]) -> str:
@@ -187,8 +192,10 @@ FORMS: Final = compiled(PATTERNS["capitals"])
 
 def _one_letter_less(word: str) -> set[str]:
     """A word, and what is left of it without any one of its letters."""
-    shorter = {word[:place] + word[place + 1 :] for place in range(len(word))}
-    return {word, *shorter}
+    words = {word}
+    for place in range(len(word)):
+        words.add(word[:place] + word[place + 1 :])
+    return words
 
 
 # Names of medicines are often misspelled: two words that agree without a letter of each are one letter apart.
@@ -207,8 +214,9 @@ def unknown(word: str) -> bool:
     if word in SURNAMES:
         return True
 
-    is_harmless = everyday(word) or word.lower().endswith(_STOP_ENDINGS)
-    return not is_harmless and not _is_near_medicine(word)
+    if everyday(word) or word.lower().endswith(_STOP_ENDINGS):
+        return False
+    return not _is_near_medicine(word)
 
 
 def _is_near_medicine(word: str) -> bool:
@@ -267,10 +275,11 @@ def is_headline(text: str) -> bool:
         return False
 
     # A letter is full of titles: they are not a sign of a headline.
-    words = [word for word in FORMS["word"].findall(head) if len(word) > 2 and word not in TITLES]
+    all_words = FORMS["word"].findall(head)
+    words = [word for word in all_words if len(word) > 2 and word not in TITLES]
     # Nor is what is a name anyway.
     plain_words = [word for word in words if word not in SURE]
     if len(plain_words) < _FEWEST_CAPITALS:
         return False
-    capitalised = len([word for word in plain_words if word[0].isupper()])
-    return capitalised > _SHARE_OF_CAPITALS * len(words)
+    capitalised = [word for word in plain_words if word[0].isupper()]
+    return len(capitalised) > _SHARE_OF_CAPITALS * len(words)

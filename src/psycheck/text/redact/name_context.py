@@ -18,6 +18,7 @@ from psycheck.text.redact.lists import (
     unknown,
     word_before,
 )
+from psycheck.text.surroundings import search_before
 
 NAME_FORMS: Final = compiled(PATTERNS["persons"])
 PERSON_BEFORE: Final = NAMES["person_before"] | frozenset(title.lower() for title in TITLES)
@@ -31,7 +32,10 @@ _SENTENCE_ENDS: Final = (".", "!", "?", ":", "…", "-", "*")
 def acts(text: str, at: int) -> bool:
     """Whether what follows is what a person does."""
     after = NAME_FORMS["does"].match(text, at)
-    return after is not None and (after[1] is not None or after[2].lower() in NAMES["doing"])
+    if after is None:
+        return False
+    sure_deed, verb = after.groups()
+    return sure_deed is not None or verb.lower() in NAMES["doing"]
 
 
 def is_person(text: str, match: re.Match[str]) -> bool:
@@ -55,7 +59,12 @@ def is_person(text: str, match: re.Match[str]) -> bool:
     return joined or _is_person_by_place(text, match, before, marks)
 
 
-def _is_person_by_place(text: str, match: re.Match[str], before: str, marks: str) -> bool:
+def _is_person_by_place(
+    text: str,
+    match: re.Match[str],
+    before: str,
+    marks: str,
+) -> bool:
     """True if a surname follows the name, or a small word right before it leads to it."""
     if not before or marks not in ("", ","):
         return _two(text, match)
@@ -70,16 +79,25 @@ def _follows_small_word(text: str, end: int, before: str) -> bool:
     return before[0].islower() and before.lower() not in NAMES["not_after"]
 
 
-def _month_is_person(text: str, match: re.Match[str], word: str, marks: str) -> bool:
+def _month_is_person(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    marks: str,
+) -> bool:
     """True for "told May" and "when June calls", which "in May" and "last June" are not."""
-    if not marks and word in NAMES["person_before"] and word not in NAMES["weak_before"]:
+    announces_person = word in NAMES["person_before"] and word not in NAMES["weak_before"]
+    if announces_person and not marks:
         return True
-    return (word == "when" or match[0] == "Christian") and acts(text, match.end())
+    may_act = word == "when" or match[0] == "Christian"
+    return may_act and acts(text, match.end())
 
 
 def is_strange_name(text: str, match: re.Match[str], follows: bool) -> bool:
     """True if an unknown capitalised word is a name here, by its place in the sentence."""
-    word, marks = ("", "") if follows else word_before(text, match.start())
+    word, marks = "", ""
+    if not follows:
+        word, marks = word_before(text, match.start())
     end = match.end()
     if _thing(text, match, word, marks):
         return False
@@ -96,42 +114,62 @@ def is_strange_name(text: str, match: re.Match[str], follows: bool) -> bool:
 
     # "my sister (Loekje)"
     in_bracket = marks.strip() == "("
-    return in_bracket and word.lower() in NAMES["roles"] and _is_apposed(text, end)
+    after_role = in_bracket and word.lower() in NAMES["roles"]
+    return after_role and _is_apposed(text, end)
 
 
 def _ends_sentence(marks: str) -> bool:
     """True if the marks before a word end the sentence, so that its capital means nothing."""
-    return "\n" in marks or marks.rstrip("\"'”’ )")[-1:] in _SENTENCE_ENDS
+    if "\n" in marks:
+        return True
+    last_mark = marks.rstrip("\"'”’ )")[-1:]
+    return last_mark in _SENTENCE_ENDS
 
 
-def _strange_after_word(text: str, match: re.Match[str], word: str, *, owns: bool) -> bool:
+def _strange_after_word(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    *,
+    owns: bool,
+) -> bool:
     """True if an unknown capitalised word right after another word is a name."""
     lowered = word.lower()
     if lowered == "the":
         return _after_place_preposition(text, match, word)
-    acts = _doing(text, match)
-    if not (owns or acts or lowered in _OPEN_TO or match[0] in SURNAMES):
+    is_doing = _doing(text, match)
+    may_be_person = owns or is_doing or lowered in _OPEN_TO
+    if not may_be_person and match[0] not in SURNAMES:
         return False
     # "that" opens a clause as often as it points at a thing.
-    opens_clause = acts and lowered == "that"
-    if lowered in NAMES["thing_before"] and not owns and not opens_clause:
+    opens_clause = is_doing and lowered == "that"
+    points_at_thing = lowered in NAMES["thing_before"] and not opens_clause
+    if points_at_thing and not owns:
         return False
     return word[0].islower() or everyday(word)
 
 
-def _strange_after_comma(text: str, match: re.Match[str], word: str, *, owns: bool) -> bool:
+def _strange_after_comma(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    *,
+    owns: bool,
+) -> bool:
     """True if an unknown capitalised word that a comma parts from a word is a name."""
     lowered = word.lower()
     if lowered == "the":
         return _after_place_preposition(text, match, word)
     if lowered not in NAMES["roles"] and not everyday(word):
         return False
-    return owns or acts(text, match.end()) or _is_apposed(text, match.end())
+    end = match.end()
+    return owns or acts(text, end) or _is_apposed(text, end)
 
 
 def _after_place_preposition(text: str, match: re.Match[str], article: str) -> bool:
     """True for "at the …", "near the …": an unknown place."""
-    before, _ = word_before(text, text.rfind(article, 0, match.start()))
+    article_start = text.rfind(article, 0, match.start())
+    before, _ = word_before(text, article_start)
     return before.lower() in ("at", "in", "near", "from", "around")
 
 
@@ -140,10 +178,16 @@ def _is_apposed(text: str, end: int) -> bool:
     return NAME_FORMS["apposed"].match(text, name_end(text, end)) is not None
 
 
-def _thing(text: str, match: re.Match[str], word: str, marks: str) -> bool:
+def _thing(
+    text: str,
+    match: re.Match[str],
+    word: str,
+    marks: str,
+) -> bool:
     """True if an unknown capitalised word names a thing, by its form and its context."""
     start, end = match.span()
-    if match[0].lower() in words_like(NAME_FORMS["small_word"], text):
+    small_words = words_like(NAME_FORMS["small_word"], text)
+    if match[0].lower() in small_words:
         return True
     if FORMS["two_parts"].match(match[0]) or NAME_FORMS["thing_after"].match(text, end):
         return True
@@ -152,11 +196,12 @@ def _thing(text: str, match: re.Match[str], word: str, marks: str) -> bool:
     if _opens_title(text, start, word):
         return True
     lowered = word.lower()
-    if lowered in _OF and NAME_FORMS["thing_of"].search(text, max(0, start - 40), start):
+    if lowered in _OF and search_before(NAME_FORMS["thing_of"], text, start, 40):
         return True
     # "Roblox and Bionicles": what is joined to a thing is one.
     if lowered in ("and", "or", "to", "than"):
-        neighbour, stop = word_before(text, text.rfind(word, 0, start))
+        joint = text.rfind(word, 0, start)
+        neighbour, stop = word_before(text, joint)
         return not stop and neighbour in THINGS
     return False
 
@@ -167,7 +212,9 @@ def _opens_title(text: str, start: int, word: str) -> bool:
         return False
     if word.rstrip(".") in TITLES or word.lower() in NAMES["roles"]:
         return False
-    before, stop = word_before(text, text.rfind(word, 0, start))
+    # At the start of a sentence the capital of the word before means nothing.
+    word_start = text.rfind(word, 0, start)
+    before, stop = word_before(text, word_start)
     return before != "" and not stop
 
 
@@ -180,10 +227,14 @@ def words_like(form: re.Pattern[str], text: str) -> frozenset[str]:
 def _doing(text: str, match: re.Match[str]) -> bool:
     """Whether what follows makes a person of an unknown word: a deed, an address or a surname."""
     end = match.end()
-    return acts(text, end) or NAME_FORMS["spoken_to"].match(text, end) is not None or _two(text, match)
+    if acts(text, end) or NAME_FORMS["spoken_to"].match(text, end):
+        return True
+    return _two(text, match)
 
 
 def _two(text: str, match: re.Match[str]) -> bool:
     """Whether another unknown capitalised word follows: a first name and a surname."""
-    more = FORMS["next"].match(text, match.end())
-    return more is not None and unknown(more[1])
+    following = FORMS["next"].match(text, match.end())
+    if following is None:
+        return False
+    return unknown(following[1])

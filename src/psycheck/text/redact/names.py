@@ -61,12 +61,15 @@ def named(text: str) -> list[Found]:
     if "#" in text:
         searches.append(_hashtags(text))
     searches += [places.lower_case(text), _lower_case(text)]
+
+    # Of two names that overlap, that of the earlier search counts.
     names: list[Found] = []
     is_covered = bytearray(len(text))
     for name in chain.from_iterable(searches):
-        if any(is_covered[name.start : name.end]):
+        place = slice(name.start, name.end)
+        if any(is_covered[place]):
             continue
-        is_covered[name.start : name.end] = b"\1" * (name.end - name.start)
+        is_covered[place] = b"\1" * (name.end - name.start)
         names.append(name)
     return sorted(names)
 
@@ -76,9 +79,10 @@ def _introduced(text: str, headline: bool) -> Iterator[Found]:
     yield from _names_given(text)
     yield from _relatives(text, headline)
     yield from _self_named(text, headline)
-    for match in [*NAME_FORMS["signed"].finditer(text), *NAME_FORMS["dashed"].finditer(text)]:
-        if may_be_name(match[1]):
-            yield _name(text, match, 1)
+    for form in ("signed", "dashed"):
+        for match in NAME_FORMS[form].finditer(text):
+            if may_be_name(match[1]):
+                yield _name(text, match, 1)
 
 
 def _names_given(text: str) -> Iterator[Found]:
@@ -93,8 +97,11 @@ def _names_given(text: str) -> Iterator[Found]:
         return
     for match in NAME_FORMS["called_so"].finditer(text):
         # "an app called …"
-        thing = word_before(text, match.start())[0].lower() in NAMES["names_of_things"]
-        if not thing and match[1].lower() not in NAMES["not_called"] and _rare(match[1]):
+        preceding_word, _ = word_before(text, match.start())
+        if preceding_word.lower() in NAMES["names_of_things"]:
+            continue
+        word = match[1]
+        if word.lower() not in NAMES["not_called"] and _rare(word):
             yield _called(text, match)
 
 
@@ -103,9 +110,11 @@ def _relatives(text: str, headline: bool) -> Iterator[Found]:
     for form in ("role", "vocative", "vocative_end", "here_is", "missed", "kin"):
         for match in NAME_FORMS[form].finditer(text):
             word = match[1]
-            unlisted = form in _ANY_NAME_AFTER and word[0].isupper() and not headline and may_be_name(word)
-            also_word = form == "kin" and word.title() in BOTH and word not in _PARTICLES
-            if _is_sure(word) or unlisted or also_word:
+            capital_tells = word[0].isupper() and not headline
+            is_unlisted = form in _ANY_NAME_AFTER and capital_tells and may_be_name(word)
+            # A kinship makes a name of a word that is one, too: "my aunt grace".
+            is_also_word = form == "kin" and word.title() in BOTH and word not in _PARTICLES
+            if is_unlisted or is_also_word or _is_sure(word):
                 yield _name(text, match, 1)
 
 
@@ -114,15 +123,18 @@ def _self_named(text: str, headline: bool) -> Iterator[Found]:
     for match in NAME_FORMS["self"].finditer(text):
         word = match[2]
         # "I'm Christian" is rather a faith, "this is Zumba" rather a thing.
-        excluded = word.islower() or word == "Christian" or match[1].lower().startswith("this")
-        unlisted = not headline and not excluded and may_be_name(word)
-        if _is_sure(word) or unlisted:
+        may_be_thing = word == "Christian" or match[1].lower().startswith("this")
+        capital_tells = not word.islower() and not headline
+        is_unlisted = capital_tells and not may_be_thing and may_be_name(word)
+        if is_unlisted or _is_sure(word):
             yield _name(text, match, 2)
 
 
 def _is_sure(word: str) -> bool:
     """True for a first name that is not also a word, in lower case or with a capital."""
-    return word in _SURE_LOWER if word.islower() else word in SURE
+    if word.islower():
+        return word in _SURE_LOWER
+    return word in SURE
 
 
 def _called(text: str, match: re.Match[str]) -> Found:
@@ -139,7 +151,8 @@ def _called(text: str, match: re.Match[str]) -> Found:
 
 def _rare(word: str) -> bool:
     """Whether a word in any case is unknown but for names."""
-    return may_be_name(word.title()) and word.title() not in BOTH
+    capitalised = word.title()
+    return may_be_name(capitalised) and capitalised not in BOTH
 
 
 def _is_clear(word: str) -> bool:
@@ -156,7 +169,8 @@ def _lower_case(text: str) -> Iterator[Found]:
         is_name = _is_clear(word)
         if not is_name and word in _SURE_LOWER:
             # What shows it: a deed, or the same word with a capital elsewhere in the text.
-            is_name = acts(text, match.end()) or word.title() in words_like(FORMS["capital"], text)
+            capitalised_words = words_like(FORMS["capital"], text)
+            is_name = acts(text, match.end()) or word.title() in capitalised_words
         if is_name:
             yield Found(*match.span(), "NAME")
 
@@ -164,14 +178,17 @@ def _lower_case(text: str) -> Iterator[Found]:
 def _titled(text: str, headline: bool) -> Iterator[Found]:
     """Names after a title, an initial, the head of a form or, without "my", a kinship."""
     for match in NAME_FORMS["titled"].finditer(text):
-        if _has_particle(match[2]) or match[3] in NAMES["surnames"] or may_be_name(match[3]):
+        _, particles, surname = match.groups()
+        is_surname = surname in NAMES["surnames"] or may_be_name(surname)
+        if is_surname or _has_particle(particles):
             yield _name(text, match, 1)
     for match in NAME_FORMS["initials"].finditer(text):
         if unknown(match[1]):
             yield Found(match.start(), name_end(text, match.end()), "NAME")
-    for match in [*NAME_FORMS["and"].finditer(text), *NAME_FORMS["before_and"].finditer(text)]:
-        if unknown(match[1]):
-            yield _name(text, match, 1)
+    for form in ("and", "before_and"):
+        for match in NAME_FORMS[form].finditer(text):
+            if unknown(match[1]):
+                yield _name(text, match, 1)
     if not headline:
         yield from _after_heads(text)
 
@@ -180,7 +197,8 @@ def _has_particle(words: str | None) -> bool:
     """True if a small word that is not English leads the surname: "Mr van den Berg"."""
     if not words or not words.islower():
         return False
-    return not everyday(words.strip(" \t-").split()[0])
+    first, *_ = words.strip(" \t-").split()
+    return not everyday(first)
 
 
 def _after_heads(text: str) -> Iterator[Found]:
@@ -201,7 +219,11 @@ def _is_name_on_form(written: str) -> bool:
     # Beside an initial, a surname that is also a word counts: "J. Young".
     if len(words) < len(parts):
         allowed = allowed | NAMES["surnames"]
-    return all(unknown(word) or word in allowed or word.lower() in allowed for word in words)
+    for word in words:
+        is_common = word in allowed or word.lower() in allowed
+        if not is_common and not unknown(word):
+            return False
+    return True
 
 
 def _name(text: str, match: re.Match[str], group: int) -> Found:
@@ -219,7 +241,8 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
         if match.start() < read_to:
             continue
         # Right behind a name another may begin, as at the beginning of a sentence.
-        follows = 0 < read_to < match.start() and text[read_to : match.start()].isspace()
+        between = text[read_to : match.start()]
+        follows = read_to > 0 and between.isspace()
         name = _name_or_place(text, match, loud=loud, follows=follows)
         if name is None:
             continue
@@ -229,7 +252,13 @@ def _listed(text: str, start: int, loud: bool) -> Iterator[Found]:
         yield name
 
 
-def _name_or_place(text: str, match: re.Match[str], *, loud: bool, follows: bool) -> Found | None:
+def _name_or_place(
+    text: str,
+    match: re.Match[str],
+    *,
+    loud: bool,
+    follows: bool,
+) -> Found | None:
     """The name or place that begins with a capitalised word; None if there is none."""
     word = match[0]
     start, end = match.span()
@@ -259,11 +288,13 @@ def _strange_name_or_place(text: str, match: re.Match[str], *, follows: bool) ->
     """The name or place that begins with a capitalised word of no list, by what stands around it."""
     start, end = match.span()
     after_compass = places.compass(text, match)
-    if not after_compass and not (unknown(match[0]) and is_strange_name(text, match, follows)):
+    may_be_name_here = unknown(match[0]) and is_strange_name(text, match, follows)
+    if not after_compass and not may_be_name_here:
         return None
+    end_of_name = name_end(text, end)
     if after_compass or places.kind_before(text, match) == "PLACE":
-        return Found(start, places.with_region(text, name_end(text, end)), "PLACE")
-    return Found(start, name_end(text, end), "NAME")
+        return Found(start, places.with_region(text, end_of_name), "PLACE")
+    return Found(start, end_of_name, "NAME")
 
 
 def _is_listed_name(text: str, match: re.Match[str], *, loud: bool) -> bool:
@@ -272,21 +303,27 @@ def _is_listed_name(text: str, match: re.Match[str], *, loud: bool) -> bool:
     if word in SURE:
         return True
     # "Deborahs mum"
-    if word[-1] == "s" and word[:-1] in SURE and unknown(word):
+    is_possessive = word.endswith("s") and word[:-1] in SURE
+    if is_possessive and unknown(word):
         return True
-    return word in BOTH and not loud and is_person(text, match)
+    if loud or word not in BOTH:
+        return False
+    return is_person(text, match)
 
 
 def _hashtags(text: str) -> Iterator[Found]:
     """Hashtags that are a place or hold a name: "#Brighton", "#RIPKevin", "#JusticeForLoek"."""
     for match in NAME_FORMS["hashtag"].finditer(text):
+        start, end = match.span()
         tag = match[1]
         if tag.lower() in places.TAGS:
-            yield Found(*match.span(), "PLACE")
+            yield Found(start, end, "PLACE")
         elif _holds_name(tag):
-            yield Found(*match.span(), "NAME")
-        elif tag[0].isupper() and word_before(text, match.start())[0] in ("in", "from", "near"):
-            yield Found(*match.span(), "PLACE")
+            yield Found(start, end, "NAME")
+        elif tag[0].isupper():
+            preposition, _ = word_before(text, start)
+            if preposition in ("in", "from", "near"):
+                yield Found(start, end, "PLACE")
 
 
 def _holds_name(tag: str) -> bool:
@@ -296,8 +333,12 @@ def _holds_name(tag: str) -> bool:
     parts = NAME_FORMS["tag_parts"].findall(tag)
     if any(part in SURE or part in SURNAMES for part in parts):
         return True
-    heads = {"".join(parts[:count]).lower() for count in range(1, len(parts))}
-    return not heads.isdisjoint(NAMES["tag_heads"]) and unknown(parts[-1])
+    heads = set()
+    for count in range(1, len(parts)):
+        head = "".join(parts[:count])
+        heads.add(head.lower())
+    has_head = not heads.isdisjoint(NAMES["tag_heads"])
+    return has_head and unknown(parts[-1])
 
 
 def _other_scripts(text: str) -> Iterator[Found]:
@@ -308,23 +349,30 @@ def _other_scripts(text: str) -> Iterator[Found]:
     """
     matches = list(NAME_FORMS["other_script"].finditer(text))
     letters_of_other_scripts = sum(len(match[0]) for match in matches)
-    mostly_latin = len(NAME_FORMS["latin"].findall(text)) > letters_of_other_scripts
+    latin_letters = NAME_FORMS["latin"].findall(text)
+    mostly_latin = len(latin_letters) > letters_of_other_scripts
     if not matches or not mostly_latin:
         return
 
     for match in matches:
-        if _is_name_of_other_script(text, match) or acts(text, match.end()):
+        start, end = match.span()
+        if _is_name_of_other_script(text, match) or acts(text, end):
             is_place = places.kind_before(text, match) == "PLACE"
-            yield Found(*match.span(), "PLACE" if is_place else "NAME")
+            yield Found(start, end, "PLACE" if is_place else "NAME")
 
 
 def _is_name_of_other_script(text: str, match: re.Match[str]) -> bool:
     """True if its letters or the word before show that a word of another script is a name."""
     word, marks = word_before(text, match.start())
     letters = match[0]
-    if letters[0] in _HAN_SURNAMES and 1 < len(letters) <= _LONGEST_HAN:
+    has_han_surname = letters[0] in _HAN_SURNAMES
+    if has_han_surname and 1 < len(letters) <= _LONGEST_HAN:
         return True
-    if marks.strip() in ("", ",", ".", ":", "(") and word.lower() in _ANNOUNCING:
+    is_beside_word = marks.strip() in ("", ",", ".", ":", "(")
+    if is_beside_word and word.lower() in _ANNOUNCING:
         return True
+
+    # A script without capitals has the same letters in upper and lower case.
     has_capital = letters[0] != letters[0].lower() and letters != letters.upper()
-    return has_capital and word != "" and marks in ("", ",", "(")
+    is_inside_sentence = word != "" and marks in ("", ",", "(")
+    return has_capital and is_inside_sentence

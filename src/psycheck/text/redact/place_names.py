@@ -22,6 +22,7 @@ from psycheck.text.redact.lists import (
     unknown,
     word_before,
 )
+from psycheck.text.surroundings import text_before
 
 _FORMS: Final = compiled(PATTERNS["places"])
 _KINDS: Final = PLACES["kinds"]
@@ -30,21 +31,39 @@ _KNOWN: Final = PLACE_NAMES | PLACES["rather"]
 _LISTED: Final = _KNOWN | PLACES["both"]
 _REGIONS: Final = _KNOWN | PLACES["states"] | {"Georgia"}
 FIRST_OF_PLACE: Final = frozenset(place.split()[0] for place in _LISTED)
-_KNOWN_LOWER: Final = frozenset(
-    place.lower() for place in _KNOWN if len(place) > 3 and place.isascii() and "." not in place
-) | frozenset(PLACES["short"])
-TAGS: Final = frozenset(place.replace(" ", "").replace(".", "").lower() for place in _KNOWN if len(place) > 3)
+_LONG: Final = [place for place in _KNOWN if len(place) > 3]  # letters: shorter ones are often other words
+
+
+def _lower_names() -> frozenset[str]:
+    """The places that are known in lower case as well: long ones without dots, and some short ones."""
+    plain_names = [place for place in _LONG if place.isascii() and "." not in place]
+    return frozenset(name.lower() for name in plain_names) | PLACES["short"]
+
+
+def _hashtags() -> frozenset[str]:
+    """The places as they stand in hashtags: "newyork"."""
+    hashtags = set()
+    for place in _LONG:
+        joined = place.replace(" ", "").replace(".", "")
+        hashtags.add(joined.lower())
+    return frozenset(hashtags)
+
+
+_KNOWN_LOWER: Final = _lower_names()
+TAGS: Final = _hashtags()
 _PHRASE_END: Final = re.compile(r"[,;:!?…*~()\"”]|\.\.|['’]s?\b")
 
 
 def lower_case(text: str) -> Iterator[Found]:
     """Places of the list that are written small, after "in", "from" and the like."""
     for match in _FORMS["lower_place"].finditer(text):
+        start = match.start(1)
         words = match[1].split()
+        # The longest name first: "new york" before "new".
         for count in range(len(words), 0, -1):
             place = " ".join(words[:count])
             if place in _KNOWN_LOWER:
-                yield Found(match.start(1), match.start(1) + len(place), "PLACE")
+                yield Found(start, start + len(place), "PLACE")
                 break
 
 
@@ -62,9 +81,10 @@ def placed(text: str) -> Iterator[Found]:
 def _institutions(text: str) -> Iterator[Found]:
     """Institutions by their kind: "Harbor View Clinic", "University of …"."""
     for match in _FORMS["house"].finditer(text):
-        start = _proper(text, match.start(), match.end())
-        if start < match.end():
-            yield Found(start, with_region(text, match.end()), "PLACE")
+        end = match.end()
+        start = _proper(text, match.start(), end)
+        if start < end:
+            yield Found(start, with_region(text, end), "PLACE")
 
 
 def _waters(text: str) -> Iterator[Found]:
@@ -80,16 +100,18 @@ def _workplaces(text: str) -> Iterator[Found]:
     for match in _FORMS["working"].finditer(text):
         if FORMS["field_term"].match(text, match.start(1) - 1):
             continue
+        start, end = match.span(1)
         words = FORMS["word"].findall(match[1])
-        harmless = any(word in CAPITALS or word in TITLES for word in words)
-        has_long_name = len(words) > 1 and not harmless
+        is_harmless = any(word in CAPITALS or word in TITLES for word in words)
+        has_long_name = len(words) > 1 and not is_harmless
         if has_long_name or any(map(unknown, words)):
-            yield Found(match.start(1), with_region(text, match.end(1)), "PLACE")
+            yield Found(start, with_region(text, end), "PLACE")
 
 
 def _homes(text: str) -> Iterator[Found]:
     """Where somebody lives or moves: "I live in …", "moved to …"."""
     for match in _FORMS["living"].finditer(text):
+        start, end = match.span(1)
         all_words = match[1].split()
         words = list(all_words)
         # "moved to Swindon Hoping for more": everyday English at the end is not part of it.
@@ -97,11 +119,10 @@ def _homes(text: str) -> Iterator[Found]:
             words.pop()
         if not words or not _begins_place(words):
             continue
-        if len(words) == len(all_words):
-            end = match.end(1)
-        else:
-            end = text.index(words[-1], match.start(1)) + len(words[-1])
-        yield Found(match.start(1), with_region(text, end), "PLACE")
+        if len(words) < len(all_words):
+            last = words[-1]
+            end = text.index(last, start) + len(last)
+        yield Found(start, with_region(text, end), "PLACE")
 
 
 def _begins_place(words: list[str]) -> bool:
@@ -115,14 +136,17 @@ def _proper(text: str, start: int, end: int) -> int:
     matches = list(FORMS["word"].finditer(text, start, end))
     words = [match[0] for match in matches]
     # "The Harbor Clinic", at the start of a sentence, begins with its second word.
-    opens_sentence = word_before(text, start)[0] == ""
+    preceding_word, _ = word_before(text, start)
+    opens_sentence = preceding_word == ""
     first = 1 if len(words) > 1 and opens_sentence and _is_no_name(words[0]) else 0
     name = words[first:]
-    if not name or (len(name) == 1 and name[0] in _KINDS):
+    is_kind_alone = len(name) == 1 and name[0] in _KINDS
+    if not name or is_kind_alone:
         return end
 
     # "Harbor View Clinic": two words of everyday English make a name when they stand before a kind.
-    is_name = len(name) > 2 or " of " in text[start:end] or any(map(_is_proper, name))
+    is_long = len(name) > 2
+    is_name = is_long or " of " in text[start:end] or any(map(_is_proper, name))
     return matches[first].start() if is_name else end
 
 
@@ -133,27 +157,30 @@ def _is_no_name(word: str) -> bool:
 
 def _is_proper(word: str) -> bool:
     """True if a word before the kind of an institution may be its name; it may well be that of a film."""
-    if word in _KINDS or (everyday(word) and word not in BOTH):
+    is_only_a_word = everyday(word) and word not in BOTH
+    if word in _KINDS or is_only_a_word:
         return False
     return word not in CAPITALS or word in TITLES_OF_WORKS
 
 
-def known_place(text: str, found: re.Match[str]) -> int:
+def known_place(text: str, match: re.Match[str]) -> int:
     """Where a place of the lists that begins here ends; 0 if there is none."""
-    start = found.start()
+    start = match.start()
     four_words = _FORMS["four"].match(text, start)
     if four_words is None:
         return 0
-    words = _PHRASE_END.split(four_words[0])[0].split()
+    phrase, *_ = _PHRASE_END.split(four_words[0])
+    words = phrase.split()
     for count in range(len(words), 0, -1):
         written = " ".join(words[:count])
         place = written if written in _LISTED else written.rstrip(".")
         if place not in _LISTED:
             continue
-        announced = kind_before(text, found)
-        region_end = start + len(place)
+        announced = kind_before(text, match)
+        name_end = start + len(place)
         is_sure = _is_sure(place, announced)
-        if is_sure or announced == "PLACE" or with_region(text, region_end) > region_end:
+        has_region = with_region(text, name_end) > name_end
+        if is_sure or announced == "PLACE" or has_region:
             return _end_of_place(text, start, place)
     return 0
 
@@ -177,14 +204,17 @@ def _end_of_place(text: str, start: int, place: str) -> int:
 def with_region(text: str, at: int) -> int:
     """Where a place ends that is followed by its country or state: "Leeds, UK"."""
     region = _FORMS["region"].match(text, at)
-    return region.end() if region and region[1] in _REGIONS else at
+    if region and region[1] in _REGIONS:
+        return region.end()
+    return at
 
 
-def kind_before(text: str, found: re.Match[str]) -> Literal["NAME", "PLACE", ""]:
+def kind_before(text: str, match: re.Match[str]) -> Literal["NAME", "PLACE", ""]:
     """What the word before announces: "in" a place, "told" a person, "from" either."""
-    start = found.start()
+    start = match.start()
     word, marks = word_before(text, start)
-    head = text[max(0, start - 40) : start]
+    head = text_before(text, start, 40)
+    # "in the Hague", "from um Leeds": what announces the name stands before these.
     if word.lower() in ("uh", "um", "the"):
         head = head.rstrip()[: -len(word)]
         word, marks = word_before(text, start - len(word) - 1)
@@ -192,24 +222,30 @@ def kind_before(text: str, found: re.Match[str]) -> Literal["NAME", "PLACE", ""]
         return ""
     word = word.lower()
     if word in ("from", "to"):
-        return "PLACE" if _is_origin_or_goal(found[0], word, head) else "NAME"
+        return "PLACE" if _is_origin_or_goal(match[0], word, head) else "NAME"
     if word in PLACES["preposition"]:
         return "PLACE"
-    return "NAME" if word in NAMES["person_before"] else ""
+    if word in NAMES["person_before"]:
+        return "NAME"
+    return ""
 
 
 def _is_origin_or_goal(name: str, preposition: str, head: str) -> bool:
     """True if a name after "from" or "to" is a place: "moved to", "I'm from"; but "a letter from"."""
-    if name in PLACES["rather"] or (name in PLACES["both"] and name not in SURE):
+    if name in PLACES["rather"]:
+        return True
+    if name in PLACES["both"] and name not in SURE:
         return True
     if preposition == "from":
         return _FORMS["origin"].search(head.removesuffix("from ")) is not None
     return _FORMS["travel"].search(head) is not None
 
 
-def compass(text: str, found: re.Match[str]) -> bool:
+def compass(text: str, match: re.Match[str]) -> bool:
     """True if "New", "South" and the like stand before another capitalised word that may be a name."""
-    if found[0] not in _COMPASS:
+    if match[0] not in _COMPASS:
         return False
-    following = FORMS["next"].match(text, found.end())
-    return following is not None and unknown(following[1])
+    following = FORMS["next"].match(text, match.end())
+    if following is None:
+        return False
+    return unknown(following[1])

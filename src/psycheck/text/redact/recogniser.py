@@ -64,7 +64,12 @@ def _presidio(pipeline: str) -> Recogniser:
     kinds = [kind for kind in analyzer.get_supported_entities("en") if kind in _KINDS]
 
     def recognise(text: str) -> Iterator[Found]:
-        entities = analyzer.analyze(text=text, language="en", entities=kinds, score_threshold=_SCORE)
+        entities = analyzer.analyze(
+            text=text,
+            language="en",
+            entities=kinds,
+            score_threshold=_SCORE,
+        )
         spans = [(entity.start, entity.end, entity.entity_type) for entity in entities]
         return _likely_spans(text, spans)
 
@@ -91,19 +96,23 @@ def _likely_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Iterator[
         if kind in ("NAME", "PLACE"):
             words = [word for word in FORMS["word"].finditer(text, start, end) if _likely(word[0])]
             if words:
-                last = words[-1]
-                yield Found(words[0].start(), last.start() + len(_plain(last[0])), kind)
+                first, last = words[0], words[-1]
+                end_of_last = last.start() + len(_plain(last[0]))
+                yield Found(first.start(), end_of_last, kind)
         elif kind is not None:
             yield Found(start, end, kind)
 
 
 def _plain(word: str) -> str:
+    """A word without the ending of its possessive."""
     return word.removesuffix("'s").removesuffix("’s")
 
 
 def _likely(word: str) -> bool:
     """Whether a word may be a name: models take misspelled small words and degrees ("PA-C") for names."""
     word = _plain(word)
-    if word[0].isupper() and (len(word) > _SHORT or not word.isupper()):
+    is_abbreviation = word.isupper() and len(word) <= _SHORT
+    if word[0].isupper() and not is_abbreviation:
         return may_be_name(word)
-    return word.title() in FIRST_NAMES or word.title() in SURNAMES
+    capitalised = word.title()
+    return capitalised in FIRST_NAMES or capitalised in SURNAMES
