@@ -223,6 +223,7 @@ def test_results_are_opened_for_writing_in_one_place() -> None:
         "pytest_fixture.py",  # in the cache of pytest
         "llm/handed_over.py",
         "annotate/imported_files.py",  # an upload, in a private folder
+        "corpora/curate/spill.py",  # what is put aside, in the private folder of the work
     }  # write a part
     assert found - inside == {
         "io/writing.py",

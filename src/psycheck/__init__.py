@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         score,
         train,
     )
-    from psycheck.commands.retrieve import nearest_of as symptom_similarity
     from psycheck.commands.score import score_corpus
+    from psycheck.commands.similar_sentences import nearest_of as symptom_similarity
     from psycheck.core.audit import Audit, Judgement
     from psycheck.core.corpus import Corpus
     from psycheck.core.errors import PsycheckError
@@ -186,7 +186,7 @@ _HOMES = {
     "study_gender": "psycheck.studies.gender_study",
     "study_psysym": "psycheck.studies.psysym_study",
     "study_recipe": "psycheck.training.recipe",
-    "symptom_similarity": "psycheck.commands.retrieve:nearest_of",
+    "symptom_similarity": "psycheck.commands.similar_sentences:nearest_of",
     "train": "psycheck.commands.python_verbs",
     "train_arms": "psycheck.training.sentence_arms",
     "train_model": "psycheck.training.fit:train",
