@@ -127,28 +127,37 @@ def draw_second(folder: Path) -> list[dict[str, str]]:
 
 def draw_third(folder: Path) -> list[dict[str, str]]:
     """The sentences of the third draw with their part: "final" or "final_suicidal"."""
+    sentences = _of_new_posts(folder)
+    drawn = []
+    for name, size in DRAWN_AT_LAST.items():
+        chance = random.Random(f"{THIRD_SEED}:{name}")
+        pairs = chance.sample(sentences[name], size)
+        drawn += [("final", pair) for pair in pairs]
+
+    chance = random.Random(f"{THIRD_SEED}:suicidal")
+    search = tomllib.loads(SEARCHES.read_text("utf-8"))["suicidal"]
+    patterns = [search["words"], search["writer"]]
+    written_of = {name: sentences[name] for name in search["sources"]}
+    pairs = _searched(written_of, patterns, FINAL_SUICIDAL_SENTENCES, chance)
+    drawn += [("final_suicidal", pair) for pair in pairs]
+    return _without_repeats(drawn)
+
+
+def _of_new_posts(folder: Path) -> dict[str, list[tuple[str, str]]]:
+    """Ids and texts of the sentences, by source, of kept posts of which nobody had labelled a sentence."""
     earlier = draw(folder) + draw_second(folder)
     known_hashes = {sentence["sha256"] for sentence in earlier} | _hashes_of(NAMES)
     known_posts = {post_of(sentence["id"]) for sentence in earlier} | _posts_of(LEARNED)
 
     def is_new(sentence_id: str, text: str) -> bool:
         post = post_of(sentence_id)
-        return is_kept(post) and post not in known_posts and _hash_of(text) not in known_hashes
+        is_unknown = post not in known_posts and _hash_of(text) not in known_hashes
+        return is_kept(post) and is_unknown
 
-    sentences = {
+    return {
         name: [pair for pair in sentences_of(folder / f"{name}.csv") if is_new(*pair)]
         for name in DRAWN_AT_LAST
     }
-    drawn = []
-    for name, size in DRAWN_AT_LAST.items():
-        chance = random.Random(f"{THIRD_SEED}:{name}")
-        drawn += [("final", pair) for pair in chance.sample(sentences[name], size)]
-
-    chance = random.Random(f"{THIRD_SEED}:suicidal")
-    search = tomllib.loads(SEARCHES.read_text("utf-8"))["suicidal"]
-    written_of = {name: sentences[name] for name in search["sources"]}
-    found = _searched(written_of, [search["words"], search["writer"]], FINAL_SUICIDAL_SENTENCES, chance)
-    return _without_repeats(drawn + [("final_suicidal", pair) for pair in found])
 
 
 def post_of(sentence_id: str) -> str:
