@@ -1,7 +1,7 @@
 """What a symptom reader makes of the sentences of three suites: python benchmarks/symptom_suites.py [READER].
 
-The suites say of each sentence whether what it speaks of is the writer's and of today (`status`, `subject`), or
-which symptom of anxiety is there or not (`comorbidity`). All sentences are ours. Printed is how many of each
+The suites say of each sentence whether what it speaks of is the writer's and of today (`status`, `subject`),
+or whether a symptom of anxiety is there (`comorbidity`). All sentences are ours. Printed is how many of each
 group are named, with a Wilson interval.
 """
 
