@@ -103,14 +103,16 @@ def draw(folder: Path) -> list[dict[str, str]]:
 def draw_second(folder: Path) -> list[dict[str, str]]:
     """The sentences of the second draw with their part: "random", "searched" or "suicidal"."""
     known_hashes = {sentence["sha256"] for sentence in draw(folder)} | _hashes_of(NAMES)
-    sentences = {
-        name: [pair for pair in sentences_of(folder / f"{name}.csv") if _hash_of(pair[1]) not in known_hashes]
-        for name in DRAWN_AT_RANDOM
-    }
+    sentences = {}
+    for name in DRAWN_AT_RANDOM:
+        pairs = sentences_of(folder / f"{name}.csv")
+        sentences[name] = [pair for pair in pairs if _hash_of(pair[1]) not in known_hashes]
+
     drawn = []
     for name, size in DRAWN_AT_RANDOM.items():
         chance = random.Random(f"{SECOND_SEED}:{name}")
-        drawn += [("random", pair) for pair in chance.sample(sentences[name], size)]
+        pairs = chance.sample(sentences[name], size)
+        drawn += [("random", pair) for pair in pairs]
 
     searches = tomllib.loads(SEARCHES.read_text("utf-8"))
     # Every source gives the same share of what is searched for: the largest would give nearly all.
@@ -195,11 +197,11 @@ def _searched(
     """So many sentences in which all patterns occur, from each source in turn, at random within it."""
     hits_by_source = []
     for source_sentences in sentences.values():
-        hits = [
-            (sentence_id, text)
-            for sentence_id, text in source_sentences
-            if all(re.search(pattern, text.lower().replace("’", "'")) for pattern in patterns)
-        ]
+        hits = []
+        for sentence_id, text in source_sentences:
+            plain = text.lower().replace("’", "'")
+            if all(re.search(pattern, plain) for pattern in patterns):
+                hits.append((sentence_id, text))
         chance.shuffle(hits)
         hits_by_source.append(hits)
 
@@ -216,7 +218,8 @@ def _without_repeats(drawn: Sequence[tuple[str, tuple[str, str]]]) -> list[dict[
     rows: dict[str, dict[str, str]] = {}
     for part, (sentence_id, text) in drawn:
         text_hash = _hash_of(text)
-        rows.setdefault(text_hash, {"id": sentence_id, "half": part, "sha256": text_hash, "text": text})
+        row = {"id": sentence_id, "half": part, "sha256": text_hash, "text": text}
+        rows.setdefault(text_hash, row)
     return list(rows.values())
 
 
