@@ -176,7 +176,7 @@ def test_the_public_names_are_frozen() -> None:
         "score_texts", "search_learner", "search_recipe", "search_space", "shared_labels", "study_angst",
         "study_corpora", "study_deck", "study_gender", "study_psysym", "study_recipe", "symptom_similarity",
         "train", "train_arms", "train_model", "train_symptoms", "train_symptoms_by_disease",
-        "training_folder", "writes_run",
+        "training_folder", "with_control_sentences", "writes_run",
     ]  # fmt: skip
     for name in psycheck.__all__:
         assert getattr(psycheck, name) is not None

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from psycheck.training.arm_figures import ArmResult, compare_arms, compare_plain_models
     from psycheck.training.arms import Experiment, Retraining, best_arm, plan_experiment, score_label
     from psycheck.training.arms import judge_with_room as judge_checks
+    from psycheck.training.control_sentences import with_controls as with_control_sentences
     from psycheck.training.fit import Trained, training_folder
     from psycheck.training.fit import fit as fit_model
     from psycheck.training.fit import train as train_model
@@ -192,6 +193,7 @@ _HOMES = {
     "train_symptoms": "psycheck.training.symptom_models",
     "train_symptoms_by_disease": "psycheck.training.symptom_models:train_each",
     "training_folder": "psycheck.training.fit",
+    "with_control_sentences": "psycheck.training.control_sentences:with_controls",
     "writes_run": "psycheck.runs.folder",
 }
 
@@ -294,6 +296,7 @@ __all__ = [
     "train_symptoms",
     "train_symptoms_by_disease",
     "training_folder",
+    "with_control_sentences",
     "writes_run",
 ]
 
