@@ -191,7 +191,11 @@ class Behaviour:
         checks = self.suite.checks
         all_cases = self.cases(corpus, scores)
         clusters = Clusters.of(corpus.units(), corpus.copies())
-        place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
+        place = {
+            "model": scores.model,
+            "corpus": corpus.name,
+            "suite": self.suite.name,
+        }
         wheres = [_where(check, place) for check in checks]
 
         rates: list[Finding] = []

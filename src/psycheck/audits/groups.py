@@ -351,7 +351,11 @@ def difference(
 ) -> Iterator[Finding]:
     """A difference of two rates, its p-value, and again with `gap`, an interval for the choice among all."""
     texts, texts_versus = rates.n
-    all_counts = {"texts": texts, "texts_versus": texts_versus, **(counts or {})}
+    all_counts = {
+        "texts": texts,
+        "texts_versus": texts_versus,
+        **(counts or {}),
+    }
     # Both wordings of a pair are one text.
     n = texts if where["unit"] == "pairs" else texts + texts_versus
     value = measured(

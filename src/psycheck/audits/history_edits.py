@@ -145,7 +145,11 @@ class Histories:
         # A page picks the worst of all labels, models and corpora: intervals allow for that.
         among = self.places * len(labels)
         for label in labels:
-            place = {"model": scores.model, "corpus": corpus.name, "label": label}
+            place = {
+                "model": scores.model,
+                "corpus": corpus.name,
+                "label": label,
+            }
             where = {"audit": self.name, **place, "evidence": self.weighed_by}
             cases, left_out = self._cases(corpus, label, scores)
             for edit in EDITS:
@@ -191,7 +195,11 @@ class Histories:
         column = scores.labels.index(label)
         thresholds = thresholds_of(scores, self.threshold)
         threshold = float(thresholds[column])
-        left_out = {"authors": len(corpus), "without_evidence": len(corpus), "decided_0": 0}
+        left_out = {
+            "authors": len(corpus),
+            "without_evidence": len(corpus),
+            "decided_0": 0,
+        }
         cases: list[tuple[int, str, str, str, float, float]] = []
         start = 0
         for piece in corpus.slices():

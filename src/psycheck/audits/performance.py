@@ -97,7 +97,11 @@ class Performance:
         columns = [scores.labels.index(label) for label in labels]
         label_scores = all_scores[:, columns]
         decided = all_decided[:, columns]
-        where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        where = {
+            "audit": self.name,
+            "model": scores.model,
+            "corpus": corpus.name,
+        }
         clusters = Clusters.of(corpus.units(), corpus.copies())
         ids = corpus.ids
 
@@ -138,7 +142,11 @@ def _across_labels(
 ) -> Iterator[Finding]:
     """The figures of all labels together, targets and predictions (n, k)."""
     texts, labels = targets.shape
-    counts = {"texts": texts, "labels": labels, **ledger(targets, decided)}
+    counts = {
+        "texts": texts,
+        "labels": labels,
+        **ledger(targets, decided),
+    }
     figures = label_figures(
         gold(targets),
         decided == 1,

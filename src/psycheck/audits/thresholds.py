@@ -43,7 +43,11 @@ class Thresholds:
 
     def findings(self, model: str, corpus: Corpus) -> Iterator[Finding]:
         """The thresholds at which a corpus is judged; n counts the dev texts."""
-        where = {"audit": "performance", "model": model, "corpus": corpus.name}
+        where = {
+            "audit": "performance",
+            "model": model,
+            "corpus": corpus.name,
+        }
         for label, texts in zip(self.labels, self.texts, strict=True):
             if texts and label in corpus.labels:
                 yield Finding("threshold", self.by_label[label], texts, where={**where, "label": label})

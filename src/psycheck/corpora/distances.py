@@ -34,7 +34,13 @@ PARTS_OF_COUNTS = frozenset({"words", "adversarial"})
 PARTS_OF_VECTORS = frozenset({"vectors", "map"})
 PARTS_OF_PAIRS = frozenset({"words", "vectors", "adversarial"})
 # Below these the figures mean nothing, or a library fails.
-_LEAST = {"texts": 10, "sample": 10, "permutations": 0, "repeats": 1, "words": 0}
+_LEAST = {
+    "texts": 10,
+    "sample": 10,
+    "permutations": 0,
+    "repeats": 1,
+    "words": 0,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,11 @@ _ANYTHING_ELSE = (
     " python:FILE.py:FUNCTION"
 )
 # How files are opened that no kind claims by their ending, because they are code.
-_LIKELY_SPECS = {".py": "python:{path}:OBJECT", ".joblib": "sklearn:{path}", ".pkl": "sklearn:{path}"}
+_LIKELY_SPECS = {
+    ".py": "python:{path}:OBJECT",
+    ".joblib": "sklearn:{path}",
+    ".pkl": "sklearn:{path}",
+}
 # The specs of opened models by identity, as long as these live: a model need not know how it was opened.
 _SPECS: dict[int, str] = {}
 

@@ -218,7 +218,11 @@ def run_arm(
         # A check of another suite may have the same name.
         is_of_suite = rate.where["suite"] == suite_learned_from
         was_learned = is_of_suite and rate.where["check"] in learned
-        place = {"audit": experiment.audit, "arm": arm, "seed": str(recipe.seed)}
+        place = {
+            "audit": experiment.audit,
+            "arm": arm,
+            "seed": str(recipe.seed),
+        }
         findings.append(
             replace(
                 rate,

@@ -131,7 +131,14 @@ def _fit_label(
         negative_weight, positive_weight = balancing_weights(targets_of_label)[:, 0]
         weights = np.where(marks, positive_weight, negative_weight)
 
-    result = search(learner, annotated, marks, folds, seed=recipe.seed, weights=weights)
+    result = search(
+        learner,
+        annotated,
+        marks,
+        folds,
+        seed=recipe.seed,
+        weights=weights,
+    )
     if hasattr(result.model, "predict_proba"):
         return result, None
     # Margins of texts that were learned from are too sure: each comes from a model without its fold.

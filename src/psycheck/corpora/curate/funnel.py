@@ -37,7 +37,11 @@ class Step:
 
     def finding(self) -> Finding:
         """The step as a finding: `value` is the number of posts left, `n` the number before it."""
-        counts = {"posts": self.posts, "authors": self.authors, "removed": self.before - self.posts}
+        counts = {
+            "posts": self.posts,
+            "authors": self.authors,
+            "removed": self.before - self.posts,
+        }
         return Finding(
             measure="funnel",
             value=float(self.posts),

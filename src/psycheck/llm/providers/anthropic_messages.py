@@ -89,7 +89,11 @@ class AnthropicMessages:
         await self.http.aclose()
 
     def _body(self, messages: Messages, settings: Settings) -> dict[str, Any]:
-        return {"model": self.server.model, **_dialogue(messages), **_own_settings(settings)}
+        return {
+            "model": self.server.model,
+            **_dialogue(messages),
+            **_own_settings(settings),
+        }
 
 
 def _dialogue(messages: Messages) -> dict[str, Any]:

@@ -25,7 +25,16 @@ _FINISHES: Final = {"STOP": "stop", "MAX_TOKENS": "length"}
 # Ends of a reply that a filter stopped and that other servers call so.
 _FILTERS: Final = ("IMAGE_SAFETY", "MODEL_ARMOR")
 # Statuses of the errors that a batch names by the codes of gRPC.
-_STATUS_BY_RPC: Final = {3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
+_STATUS_BY_RPC: Final = {
+    3: 400,
+    5: 404,
+    7: 403,
+    8: 429,
+    9: 400,
+    11: 400,
+    14: 503,
+    16: 401,
+}
 _DEADLINE: Final = 4  # the code of gRPC for what was not done in time
 _RETRY_DELAY: Final = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 # Settings that Gemini calls otherwise.

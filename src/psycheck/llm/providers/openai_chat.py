@@ -87,7 +87,11 @@ class OpenAiChat:
         await self.http.aclose()
 
     def _body(self, messages: Messages, settings: Settings) -> dict[str, Any]:
-        return {"model": self.server.model, "messages": messages, **settings}
+        return {
+            "model": self.server.model,
+            "messages": messages,
+            **settings,
+        }
 
 
 def _outcome(line: bytes) -> tuple[str, Outcome]:

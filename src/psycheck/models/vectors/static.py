@@ -195,7 +195,12 @@ def _first_bytes(path: Path, *, where: str) -> bytes:
     if not path.exists():
         raise BadInput(f"there is no file '{path}'", code="vectors.not-there", where=where)
     with (
-        explained("the file cannot be read", OSError, code="vectors.unreadable", where=str(path)),
+        explained(
+            "the file cannot be read",
+            OSError,
+            code="vectors.unreadable",
+            where=str(path),
+        ),
         path.open("rb") as file,
     ):
         start = file.read(8)

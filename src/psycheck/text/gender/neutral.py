@@ -21,7 +21,11 @@ from psycheck.text.word_lists import patterns
 
 How = Literal["they", "remove"]
 
-_BY_ROLE: Final = {"object": "them", "possessive": "their", "pronoun": "theirs"}
+_BY_ROLE: Final = {
+    "object": "them",
+    "possessive": "their",
+    "pronoun": "theirs",
+}
 _FORMS: Final = patterns(PATTERNS["neutral"])
 _VERB_OF_ENDING: Final = {"'ll": "will", "'d've": "would have"}
 _ADJECTIVES: Final = ("female", "male", "maternal", "paternal", "feminine", "masculine")
