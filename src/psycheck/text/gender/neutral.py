@@ -154,6 +154,7 @@ def _to_they(text: str, part: list[GenderedWord], names: dict[str, str]) -> list
             _, neutral_label = label
             return [(start, end, _cased(first, neutral_label))]
 
+    # A pair is what any of its words is.
     kinds = {word.entry.kind for word in part}
     if "reflexive" in kinds:
         return [(start, end, _cased(first, "themselves"))]
@@ -180,6 +181,7 @@ def _noun_or_name(text: str, part: list[GenderedWord], names: dict[str, str]) ->
         if glued:
             return [(*glued.span(), "")]
 
+    # A first name has the same neutral name throughout the text.
     neutral = names.get(first.word, "") or _neutral_noun(text, part)
     if not neutral:
         # The article before a word that goes stands before the next word.
@@ -224,10 +226,12 @@ def _subject_to_they(text: str, part: list[GenderedWord]) -> list[Change]:
     start, end = first.start, last.end
     ending = last.ending
     without_mark = last.word in ("hes", "shes")
+    # "he feels": the verb stands apart, and changes by itself.
     if not ending and not without_mark:
         before, after = verbs_to_they(text, start, end)
         return [*before, (start, end, _cased(first, "they")), *after]
 
+    # "he's" is "they're" or "they've", all other endings stay: "they'll".
     contraction_end = end + len(ending)
     if without_mark or straight(ending).lower() == "'s":
         short = "ve" if _has(text, contraction_end) else "re"

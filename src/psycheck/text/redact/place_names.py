@@ -101,6 +101,7 @@ def _workplaces(text: str) -> Iterator[Found]:
         if FORMS["field_term"].match(text, match.start(1) - 1):
             continue
         start, end = match.span(1)
+        # Brands and titles are no proof; two other capitalised words, or an unknown one, are.
         words = FORMS["word"].findall(match[1])
         is_harmless = any(word in CAPITALS or word in TITLES for word in words)
         has_long_name = len(words) > 1 and not is_harmless
