@@ -145,10 +145,12 @@ class Behaviour:
         """The unedited texts, then those of each variant of each check."""
         ids = corpus.ids
         texts = corpus.texts
+        # Sentences are added to texts that were shortened, so that a model reads them to the end.
         fitted = corpus.fitted
         yield texts
         yield fitted
 
+        # Once for all checks: `append` drops this space from every text.
         stripped = [text.rstrip() for text in fitted]
         if self.reactions:
             yield from self._placebo_texts(corpus, stripped)
@@ -158,6 +160,7 @@ class Behaviour:
             drawn = self._texts_by_variant(check, [ids[row] for row in rows])
             for variant, positions in enumerate(drawn):
                 originals = check_texts
+                # Most variants are of all texts: these need no list of their own.
                 if len(positions) < len(check_texts):
                     originals = [check_texts[rows[position]] for position in positions]
                 if check.sentences:
@@ -201,6 +204,7 @@ class Behaviour:
         rates: list[Finding] = []
         for check, cases, where, part in zip(checks, all_cases, wheres, self.parts, strict=True):
             rates.append(pass_rate(corpus, clusters, check, cases, where, part))
+        # Below the mean of its suite, as DECK chooses the checks to learn from.
         rates = mark_below_mean(rates)
         rates = compare_with_unedited(checks, all_cases, rates, clusters, self.parts)
         # Last: an edit that is shown to change decisions is evidence, however alike they are.

@@ -132,6 +132,7 @@ def plan_experiment(
     without suites it is the first label that is learned.
     """
     tried_suites = tuple(dir_checks(suite) for suite in suites)
+    # Dev chooses thresholds and checks, so it cannot prove anything.
     own_test = held_out(corpus)
     if own_test is None:
         raise BadInput(
@@ -142,6 +143,7 @@ def plan_experiment(
         )
     parts = parts_of(corpus, recipe)
     label = _tested_label(tried_suites, parts)
+    # Findings tell tests apart by the names of their corpora.
     corpus_names = [corpus.name, *(other.name for other in others)]
     if len(set(corpus_names)) < len(corpus_names):
         raise BadInput("two corpora have the same name", code="corpus.same-name", do="write NAME=PATH")
@@ -182,6 +184,7 @@ def _tested_label(suites: Sequence[Suite], parts: Parts) -> str:
 
 def _dev_corpus(corpus: Corpus, parts: Parts) -> Corpus:
     """The dev split, also where training cuts it, as a corpus with labels and authors."""
+    # Parts of a training have no ids: the text itself finds its author.
     author_of_text = dict(zip(corpus.texts, corpus.strings("author"), strict=True))
     return Corpus.of(
         f"{corpus.name} dev",
@@ -331,6 +334,7 @@ def score_label(
             allowed=", ".join(model.labels),
         )
     column = model.labels.index(label)
+    # All corpora at once: a text that two of them hold is scored once.
     pieces = in_equal_shares([corpus.texts for corpus in corpora])
     with answers([model], pieces, store=store_path, progress=progress) as answered:
         (view,) = answered.views
@@ -349,6 +353,7 @@ def judge_with_room(
     for audit in audits:
         for check in audit.suite.checks:
             sentences += check.sentences
+    # A model without a window reads every text to its end.
     readers = [model.read] if isinstance(model, Windowed) else []
     fitted, _ = fit_texts(corpus, readers, sentences)
 
@@ -375,6 +380,7 @@ def sentence_cases(
         rates += [finding for finding in judgement.findings if finding.measure == "pass_rate"]
         columns = pl.col("suite", "check", "id", "outcome").cast(pl.String)
         for suite, check, text_id, outcome in judgement.tables["cases"].select(columns).iter_rows():
+            # What was not tested neither passed nor failed.
             if outcome in ("passed", "failed"):
                 passed.setdefault((suite, check), {})[text_id] = outcome == "passed"
     return rates, passed

@@ -173,6 +173,7 @@ class Judging:
 
         # An interval with 0 inside leaves open which gender the words are closer to.
         ends = _or_none(words_interval(projections))
+        # Both ends on one side of 0 have a product above 0.
         is_direction_clear = ends is not None and ends[0] * ends[1] > 0
         flags = () if is_direction_clear else ("direction_unclear",)
 
