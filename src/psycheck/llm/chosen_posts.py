@@ -142,8 +142,11 @@ class HistoryLlm:
     def text(self, history: History, weights: AnswersOf) -> str:
         """The chosen posts with their numbers, so that gaps show."""
         total = len(history.posts)
-        places = self.choice(history, weights).places
-        return "\n\n".join(f"[post {place + 1} of {total}]\n{history.posts[place]}" for place in places)
+        numbered_posts = []
+        for place in self.choice(history, weights).places:
+            number = f"[post {place + 1} of {total}]"
+            numbered_posts.append(f"{number}\n{history.posts[place]}")
+        return "\n\n".join(numbered_posts)
 
     def score_from(self, histories: Sequence[History], answers: Sequence[AnswersOf], /) -> FloatArray:
         """The LLM's scores of the chosen posts, (n, k); NaN for a history without posts."""
@@ -151,7 +154,8 @@ class HistoryLlm:
         scores = np.full((len(histories), len(self.labels)), np.nan)
         with_posts = [row for row, history in enumerate(histories) if history.posts]
         if with_posts:
-            scores[with_posts] = replies([self.text(histories[row], weights) for row in with_posts])
+            texts = [self.text(histories[row], weights) for row in with_posts]
+            scores[with_posts] = replies(texts)
         return scores
 
     def score(self, histories: Sequence[History], /) -> FloatArray:

@@ -125,15 +125,20 @@ def _logprobs(logprobs: Any) -> str:
 
 
 def _token_row(token: Any) -> list[Any]:
-    alternatives = token.get("top_logprobs") or []
-    return logprob_row(
-        token["token"], token["logprob"], [(other["token"], other["logprob"]) for other in alternatives]
-    )
+    alternatives = []
+    for alternative in token.get("top_logprobs") or []:
+        alternatives.append((alternative["token"], alternative["logprob"]))
+    return logprob_row(token["token"], token["logprob"], alternatives)
 
 
-def logprob_row(token: str, logprob: float | None, others: Sequence[tuple[str, float | None]]) -> list[Any]:
+def logprob_row(
+    token: str,
+    logprob: float | None,
+    alternatives: Sequence[tuple[str, float | None]],
+) -> list[Any]:
     """A token, its log probability, and the same of each alternative to it."""
-    return [token, _rounded(logprob), [[other, _rounded(number)] for other, number in others]]
+    rounded = [[alternative, _rounded(number)] for alternative, number in alternatives]
+    return [token, _rounded(logprob), rounded]
 
 
 def logprobs_text(rows: Sequence[list[Any]]) -> str:

@@ -105,7 +105,8 @@ class ExamplePool:
         if not shared:
             return []
 
-        what = f"the pool '{self.name}' holds {shared:,} of the {counted(len(posts), 'post')} of '{corpus}'"
+        all_posts = counted(len(posts), "post")
+        what = f"the pool '{self.name}' holds {shared:,} of the {all_posts} of '{corpus}'"
         if shared > MOST_HELD * len(posts):
             raise BadInput(
                 what,
@@ -344,7 +345,8 @@ def _notes(split: str | None, unusable: int, writers: IntArray) -> Iterator[str]
 
 def _labels_in(pool: Corpus, labels: Sequence[str], path: str) -> list[str]:
     """The pool's own names of the labels; the only label of a pool may be nameless."""
-    if len(labels) == len(pool.labels) == 1 and nameless(pool.labels[0]):
+    has_one_label = len(labels) == len(pool.labels) == 1
+    if has_one_label and nameless(pool.labels[0]):
         return list(pool.labels)
     by_fold = {label.casefold(): label for label in pool.labels}
     for label in labels:

@@ -51,7 +51,8 @@ def read_prompt_file(path: Path, variant: str = "") -> tuple[PromptFile, Scale |
     if not variant:
         return checked_prompt(keys, str(path), path.parent)
 
-    variants = {each.name: each for each in read_settings(PromptFile, keys, str(path)).variant}
+    file = read_settings(PromptFile, keys, str(path))
+    variants = {wording.name: wording for wording in file.variant}
     if variant not in variants:
         raise wrong(
             f"the prompt has no variant '{variant}'",
@@ -62,9 +63,9 @@ def read_prompt_file(path: Path, variant: str = "") -> tuple[PromptFile, Scale |
         )
     wording = variants[variant]
     changed = {"system": wording.system, "user": wording.user}
-    return checked_prompt(
-        keys | {key: text for key, text in changed.items() if text is not None}, str(path), path.parent
-    )
+    # What a variant does not word anew it has from the prompt.
+    reworded = {key: text for key, text in changed.items() if text is not None}
+    return checked_prompt(keys | reworded, str(path), path.parent)
 
 
 def checked_prompt(keys: Mapping[str, Any], place: str, folder: Path) -> tuple[PromptFile, Scale | None]:
@@ -74,7 +75,8 @@ def checked_prompt(keys: Mapping[str, Any], place: str, folder: Path) -> tuple[P
     _check_labels(file, place)
     _check_examples(file, place)
     _check_choices(file, place)
-    if file.evidence and not (file.answer == "scale" and file.items == "points"):
+    rates_in_points = file.answer == "scale" and file.items == "points"
+    if file.evidence and not rates_in_points:
         raise wrong(
             "only the items of a scale in points have evidence",
             place,

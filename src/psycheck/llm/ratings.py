@@ -149,8 +149,9 @@ def _complete_lists(fields: Sequence[Field], n: int, sample: Sample) -> Iterator
         # With another number of values it cannot be known which items were left out.
         if len(answers) != n:
             continue
-        has_ended = not sample.is_cut or sample.text.find("]", answers[-1].end) >= 0
-        if has_ended:
+        # A list that was cut may have gone on: it counts only with its closing bracket.
+        closes = sample.text.find("]", answers[-1].end) >= 0
+        if closes or not sample.is_cut:
             yield answers
 
 

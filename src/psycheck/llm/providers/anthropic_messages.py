@@ -147,7 +147,8 @@ def _text_of(blocks: Any) -> str:
     """What a message says, with the arguments of its tools; else what it thought, marked as such."""
     parts = [block["text"] for block in blocks if block["type"] == "text"]
     # Where a model answers through a tool, its arguments are the answer.
-    parts += [json.dumps(block["input"]) for block in blocks if block["type"] == "tool_use"]
+    tool_uses = [block for block in blocks if block["type"] == "tool_use"]
+    parts += [json.dumps(block["input"]) for block in tool_uses]
     text = "\n".join(part for part in parts if part.strip())
     if text:
         return text

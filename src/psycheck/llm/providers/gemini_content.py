@@ -198,8 +198,10 @@ def _logprobs(result: types.LogprobsResult | None) -> str:
     rows = []
     for place, chosen in enumerate(chosen_tokens):
         position = positions[place] if place < len(positions) else types.LogprobsResultTopCandidates()
-        others = [(other.token or "", other.log_probability) for other in position.candidates or []]
-        row = logprob_row(chosen.token or "", chosen.log_probability, others)
+        alternatives = []
+        for candidate in position.candidates or []:
+            alternatives.append((candidate.token or "", candidate.log_probability))
+        row = logprob_row(chosen.token or "", chosen.log_probability, alternatives)
         rows.append(row)
     return logprobs_text(rows)
 
