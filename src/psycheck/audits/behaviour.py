@@ -131,11 +131,15 @@ class Behaviour:
     @property
     def parts(self) -> tuple[int, ...]:
         """Of each check, by how much the 5 % of its interval and test are divided; 1 without a sample."""
-        return self.sampled.parts if self.sampled else (1,) * len(self.suite.checks)
+        if self.sampled:
+            return self.sampled.parts
+        return (1,) * len(self.suite.checks)
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Checks edit texts."""
-        return NOT_FOR_HISTORIES if corpus.histories else None
+        if corpus.histories:
+            return NOT_FOR_HISTORIES
+        return None
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""

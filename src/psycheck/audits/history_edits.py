@@ -111,7 +111,9 @@ class Histories:
     @property
     def needs(self) -> tuple[Model, ...]:
         """The symptom model that weighs the posts."""
-        return (self.evidence.weights,) if self.evidence else ()
+        if self.evidence:
+            return (self.evidence.weights,)
+        return ()
 
     def needed(self, corpus: Corpus, /) -> Iterable[Item]:
         """Every post."""
@@ -385,7 +387,9 @@ def _where_of_edit(where: Mapping[str, str], edit: str) -> dict[str, str]:
 
 def _mean(values: FloatArray) -> float:
     """The mean, NaN of no values."""
-    return float(values.mean()) if len(values) else np.nan
+    if len(values):
+        return float(values.mean())
+    return np.nan
 
 
 def _evidence_effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str, str]) -> Finding:

@@ -77,7 +77,9 @@ class Performance:
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Texts without a label cannot be right or wrong."""
-        return None if corpus.labels else "the corpus has no labels"
+        if corpus.labels:
+            return None
+        return "the corpus has no labels"
 
     def ask(self, corpus: Corpus, /) -> Iterable[Item]:
         """Every text or history of the corpus, as it is."""
@@ -225,4 +227,6 @@ def some_labels(labels: Sequence[str]) -> str:
         return "no label"
     listed = ", ".join(labels[:_MOST_LISTED])
     more = len(labels) - _MOST_LISTED
-    return f"{listed} and {more} more" if more > 0 else listed
+    if more > 0:
+        return f"{listed} and {more} more"
+    return listed

@@ -56,7 +56,9 @@ class Thresholds:
 def threshold_of(value: object) -> object:
     """A threshold as it is typed: a number if it reads as one, else as it is ("dev")."""
     try:
-        return float(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return float(value)
+        return value
     except ValueError:
         return value
 

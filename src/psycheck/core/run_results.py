@@ -89,7 +89,9 @@ class Results:
         # NaN would rank above every change.
         change = (pl.col("after") - pl.col("before")).abs().fill_nan(0.0)
         failed = failed.sort(change, descending=True, maintain_order=True)
-        return self._reader().with_texts(self._run(), failed) if texts else failed
+        if texts:
+            return self._reader().with_texts(self._run(), failed)
+        return failed
 
     def passes(self, gate: str, *more: str) -> "GateResult":
         """Whether a gate such as "f1>=0.8" holds: false if not, with the gate and the value as its text.

@@ -69,12 +69,16 @@ def _text_of(message: Any) -> str:
     text = _content_of(message.get("content"))
     arguments = _arguments_of(message)
     if arguments:
-        return "\n".join([text, *arguments]) if text.strip() else "\n".join(arguments)
+        if text.strip():
+            return "\n".join([text, *arguments])
+        return "\n".join(arguments)
 
     refusal = message.get("refusal")
     if not text and isinstance(refusal, str):
         return refusal
-    return text if text.strip() else _thought_of(message)
+    if text.strip():
+        return text
+    return _thought_of(message)
 
 
 def _content_of(content: Any) -> str:
@@ -102,7 +106,9 @@ def _thought_of(message: Any) -> str:
             return marked_thought(thought)
     content = message.get("content")
     is_in_parts = isinstance(content, list) and bool(content)
-    return marked_thought(json.dumps(content)) if is_in_parts else ""
+    if is_in_parts:
+        return marked_thought(json.dumps(content))
+    return ""
 
 
 def marked_thought(thought: str) -> str:
@@ -143,7 +149,9 @@ def logprob_row(
 
 def logprobs_text(rows: Sequence[list[Any]]) -> str:
     """The rows of all tokens of a reply as `Reply` keeps them."""
-    return json.dumps(rows, separators=(",", ":")) if rows else ""
+    if rows:
+        return json.dumps(rows, separators=(",", ":"))
+    return ""
 
 
 def _rounded(logprob: float | None) -> float:

@@ -100,7 +100,9 @@ def _polarity(name: str) -> float | None:
     words = plain.split()
     if _DISORDER["hedge"].intersection(words):
         return None
-    return 0.0 if _DISORDER["negation"].intersection(words) else 1.0
+    if _DISORDER["negation"].intersection(words):
+        return 0.0
+    return 1.0
 
 
 def _under_headings(text: str, *, cut: bool) -> _Parts:

@@ -324,7 +324,9 @@ def _split_of_examples(corpus: Corpus, choice: Choice) -> str | None:
     """The split that supplies examples: the chosen one, else train if there is one, else None for all."""
     if choice.split:
         return choice.split
-    return "train" if "train" in corpus.strings("split") else None
+    if "train" in corpus.strings("split"):
+        return "train"
+    return None
 
 
 def _usable(pool: Corpus, targets: FloatArray) -> BoolArray:
@@ -377,4 +379,6 @@ def _posts_and_authors(corpora: Sequence[Corpus]) -> tuple[list[str], list[str |
 
 
 def _dense(matrix: Any) -> Any:
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    if isinstance(matrix, np.ndarray):
+        return matrix
+    return matrix.toarray()

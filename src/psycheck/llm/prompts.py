@@ -266,7 +266,9 @@ def _registered_file(name: str) -> Path:
             do="ask the author of the package that ships it to mend the entry point",
         )
     path = Path(registered)
-    return path if path.suffix == ".toml" else path / f"{name}.toml"
+    if path.suffix == ".toml":
+        return path
+    return path / f"{name}.toml"
 
 
 def make_prompt(name: str, **keys: Any) -> Prompt:

@@ -121,7 +121,9 @@ def band_of_bounds(scale: Scale, bounds: Bounds) -> str:
     """The severity band in which both bounds are, "" if they are in two."""
     lowest_band = band_of(scale, bounds.least)
     highest_band = band_of(scale, bounds.most)
-    return lowest_band if lowest_band == highest_band else ""
+    if lowest_band == highest_band:
+        return lowest_band
+    return ""
 
 
 def verdict_of_bounds(scale: Scale, bounds: Bounds) -> float:

@@ -52,7 +52,9 @@ def prompt_of(target: str, options: LlmOptions) -> Prompt:
             do="add prompt=NAME",
         )
     prompt = read_prompt(options.prompt)
-    return prompt if options.cutoff is None else move_cutoff(prompt, options.cutoff)
+    if options.cutoff is None:
+        return prompt
+    return move_cutoff(prompt, options.cutoff)
 
 
 def notes_of(prompt: Prompt, options: LlmOptions, pool: "ExamplePool | None") -> tuple[str, ...]:

@@ -121,7 +121,9 @@ def _score_of_fields(fields: Sequence[Field], label: str, sample: Sample) -> flo
     answer = agreed(meanings)
     if answer is None:
         says_nothing = all(field_meaning is None for field_meaning in meanings)
-        return _stated_probability(fields, label) if says_nothing else math.nan
+        if says_nothing:
+            return _stated_probability(fields, label)
+        return math.nan
     source = fields[meanings.index(answer)]
     return sample.confidence(answer, source.start, source.end)
 
@@ -135,7 +137,9 @@ def _stated_probability(fields: Sequence[Field], label: str) -> float:
             continue
         share, percent = number.groups()
         stated.add(float(share) if share else float(percent) / 100)
-    return stated.pop() if len(stated) == 1 else math.nan
+    if len(stated) == 1:
+        return stated.pop()
+    return math.nan
 
 
 def _may_state_probability(field: Field, label: str) -> bool:

@@ -283,7 +283,9 @@ def _probabilities_of(logits: FloatArray, activation: str) -> FloatArray:
 
 def _name_of(file: Path) -> str:
     """The name of a file; that of its folder where all are called model.onnx."""
-    return file.resolve().parent.name if file.name == _USUAL_FILE else file.stem
+    if file.name == _USUAL_FILE:
+        return file.resolve().parent.name
+    return file.stem
 
 
 KIND = ModelKind(

@@ -123,7 +123,9 @@ def _spec_of_training(thing: object) -> str | None:
     """The spec of an object of ours that names one; None for anything else."""
     is_ours = type(thing).__module__.startswith("psycheck.")
     spec = getattr(thing, "spec", None)
-    return spec if is_ours and isinstance(spec, str) else None
+    if is_ours and isinstance(spec, str):
+        return spec
+    return None
 
 
 def _open_object(thing: Any, options: dict[str, Any]) -> Model:

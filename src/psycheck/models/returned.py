@@ -128,7 +128,9 @@ def _score_of_answer(answer: Mapping[str, Any], positive: str | None) -> float:
     name = str(answer["label"])
     score = float(answer["score"])
     names = [positive] if positive else []
-    return score if _score_of_name(name, names, otherwise_positive=True) else 1.0 - score
+    if _score_of_name(name, names, otherwise_positive=True):
+        return score
+    return 1.0 - score
 
 
 def _score_of_name(name: str, positive: Sequence[str], *, otherwise_positive: bool = False) -> float:

@@ -48,7 +48,9 @@ def replies_table(
         has_reader = True
         for corpus in corpora:
             rows += _rows(model, view, corpus, show_texts=show_texts)
-    return pl.DataFrame(rows, _SCHEMA) if has_reader else None
+    if has_reader:
+        return pl.DataFrame(rows, _SCHEMA)
+    return None
 
 
 def _readers(

@@ -169,7 +169,9 @@ def _verdict(
     if share < NEARLY_ALL or informedness >= BLIND:
         return "varied"
     upper_end = interval[1]
-    return "near-constant" if upper_end < BLIND else "undecided"
+    if upper_end < BLIND:
+        return "near-constant"
+    return "undecided"
 
 
 def unchanged_by_chance(decided: ArrayLike) -> float:

@@ -139,7 +139,9 @@ def random_shares(
         # A draw of equal words has no variance to share out.
         if not np.isnan(shares).any():
             defined_shares.append(shares)
-    return np.mean(defined_shares, axis=0) if defined_shares else unknown
+    if defined_shares:
+        return np.mean(defined_shares, axis=0)
+    return unknown
 
 
 def cosines(vectors: FloatArray, direction: FloatArray) -> FloatArray:

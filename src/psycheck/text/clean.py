@@ -339,7 +339,9 @@ def _verb_of_ending(
     if ending == "'s":
         if word not in _DATA["ambiguous"]["s_after"]:
             return ""
-        return "has" if _is_followed_by(match, "has_before") else "is"
+        if _is_followed_by(match, "has_before"):
+            return "has"
+        return "is"
     if ending == "'d":
         if word not in _DATA["ambiguous"]["d_after"]:
             return ""

@@ -60,7 +60,9 @@ def shift_person(to: Person, *, agreement: bool = False) -> Edit:
         endings=_DATA["endings"]["he" if to == "she" else to],
         agree=to if agreement else None,
     )
-    return _to_first(target) if to == "I" else _to_third(target)
+    if to == "I":
+        return _to_first(target)
+    return _to_third(target)
 
 
 def _to_third(target: _Target) -> Edit:
@@ -337,7 +339,9 @@ def _is_or_has(text: str, end: int) -> str:
         return "m"
     word = after[1].lower()
     following = straight((after[2] or "").lower())
-    return "ve" if _has_before(word, following) else "m"
+    if _has_before(word, following):
+        return "ve"
+    return "m"
 
 
 def _has_before(word: str, following: str) -> bool:

@@ -99,7 +99,9 @@ class Scored:
     @property
     def flag(self) -> str:
         """The flag of findings about it."""
-        return "in_distribution" if self.own else "out_of_distribution"
+        if self.own:
+            return "in_distribution"
+        return "out_of_distribution"
 
     def where(self, decision: str) -> dict[str, str]:
         """The `where` of a finding about it."""

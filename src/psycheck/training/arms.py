@@ -80,12 +80,16 @@ class Retraining:
 
     def gender_arms(self) -> list[str]:
         """The same where swapped texts are added instead of sentences; classes are not weighted."""
-        return [PLAIN, BETTER, CONTROL] if self.control else [PLAIN, BETTER]
+        if self.control:
+            return [PLAIN, BETTER, CONTROL]
+        return [PLAIN, BETTER]
 
     def _unaugmented_arms(self, recipe: Recipe) -> list[str]:
         # A recipe with class weights is balanced already.
         weights_are_new = self.balance and not recipe.class_weights
-        return [PLAIN, BALANCED] if weights_are_new else [PLAIN]
+        if weights_are_new:
+            return [PLAIN, BALANCED]
+        return [PLAIN]
 
     def weighted(self, recipe: Recipe) -> Recipe:
         """The recipe of the arms after the plain one."""

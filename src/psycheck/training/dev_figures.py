@@ -92,7 +92,9 @@ def format_figure(all_figures: Mapping[str, float], name: str) -> str:
     value = all_figures[name]
     if math.isnan(value):
         return f"– ({why_undefined(all_figures, name)})"
-    return f"{value:,.0f}" if name == "n" else f"{value:.3f}"
+    if name == "n":
+        return f"{value:,.0f}"
+    return f"{value:.3f}"
 
 
 def why_undefined(all_figures: Mapping[str, float], name: str) -> str:

@@ -36,7 +36,9 @@ def as_learned(corpus: Corpus, recipe: Recipe) -> Corpus:
         return corpus
     settings = history_settings(recipe.start)
     histories = by_author(corpus, settings.most)
-    return against_controls(histories) if settings.controls else histories
+    if settings.controls:
+        return against_controls(histories)
+    return histories
 
 
 def data_as_learned(data: Data, recipe: Recipe) -> Data:

@@ -101,7 +101,9 @@ def fit_learner(parts: Parts, recipe: Recipe) -> Fitted:
 
 def _encoder_of(recipe: Recipe) -> Encoder | None:
     spec = learner_encoder(recipe)
-    return None if spec is None else open_learned_encoder(spec, recipe.max_length)
+    if spec is None:
+        return None
+    return open_learned_encoder(spec, recipe.max_length)
 
 
 def _features(part: Part, encoder: Encoder | None) -> Features:

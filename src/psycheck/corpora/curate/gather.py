@@ -285,4 +285,6 @@ def _mark(side: str, named: int, condition: str) -> float | None:
     if side == CONTROL:
         return 0.0
     # Who does not report a condition may still have it: not annotated, not 0.
-    return 1.0 if condition in conditions_of_mask(named) else None
+    if condition in conditions_of_mask(named):
+        return 1.0
+    return None

@@ -66,7 +66,9 @@ class Curating:
     @property
     def begin(self) -> float:
         """The first second to include."""
-        return -math.inf if self.since is None else _midnight(self.since)
+        if self.since is None:
+            return -math.inf
+        return _midnight(self.since)
 
     @property
     def end(self) -> float:

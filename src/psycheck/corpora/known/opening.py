@@ -107,7 +107,9 @@ def open_known(name: str, path: str | Path, split: str | None = None) -> Corpus:
     if not known.verified:
         notes = (f"The format of {known.title} could not be verified: {known.assumed}", *notes)
     corpus = replace(corpus, notes=notes, source=CorpusSource(f"{name}:{path}"))
-    return corpus if split is None else corpus.part(split_name(split))
+    if split is None:
+        return corpus
+    return corpus.part(split_name(split))
 
 
 def _load(release: Release) -> Loaded:

@@ -100,7 +100,9 @@ def _dialogue(messages: Messages) -> dict[str, Any]:
     """The messages, of which that of the system has a place of its own."""
     system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
     dialogue = {"messages": [message for message in messages if message["role"] != "system"]}
-    return {"system": system, **dialogue} if system else dialogue
+    if system:
+        return {"system": system, **dialogue}
+    return dialogue
 
 
 def _own_settings(settings: Settings) -> dict[str, Any]:
@@ -153,7 +155,9 @@ def _text_of(blocks: Any) -> str:
     if text:
         return text
     thoughts = [block.get("thinking", "") for block in blocks if "thinking" in block["type"]]
-    return marked_thought("\n".join(thoughts)) if thoughts else ""
+    if thoughts:
+        return marked_thought("\n".join(thoughts))
+    return ""
 
 
 def _tokens_sent(usage: Any) -> int | None:

@@ -186,7 +186,9 @@ def _text(candidate: types.Candidate) -> str:
         return text
 
     thoughts = "".join(part.text or "" for part in parts if part.thought)
-    return marked_thought(thoughts) if thoughts else text
+    if thoughts:
+        return marked_thought(thoughts)
+    return text
 
 
 def _logprobs(result: types.LogprobsResult | None) -> str:

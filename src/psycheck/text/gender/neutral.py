@@ -215,7 +215,9 @@ def _they_form(text: str, part: list[GenderedWord]) -> str:
     if len(words) > 1:
         if words & {"him", "them"}:
             return "them"
-        return "theirs" if words & {"hers", "theirs"} else "their"
+        if words & {"hers", "theirs"}:
+            return "theirs"
+        return "their"
     role = role_of(text, last.start, last.end)
     return _BY_ROLE.get(role, "")
 
@@ -306,8 +308,12 @@ def _verb_left(text: str, word: GenderedWord) -> str:
     ending = straight(word.ending.lower())
     contraction_end = word.end + len(word.ending)
     if word.word in ("hes", "shes") or ending == "'s":
-        return "has" if _has(text, contraction_end) else "is"
+        if _has(text, contraction_end):
+            return "has"
+        return "is"
     if ending == "'d":
         # What follows "has" follows "had" as well: "he'd been".
-        return "had" if _has(text, contraction_end) else "would"
+        if _has(text, contraction_end):
+            return "had"
+        return "would"
     return _VERB_OF_ENDING.get(ending, "")

@@ -275,7 +275,9 @@ def _name_or_place(
     if word not in SURE and FORMS["field_term"].match(text, end):
         return None
     if word.isupper():
-        return Found(start, end, "NAME") if _is_name_in_capitals(word) else None
+        if _is_name_in_capitals(word):
+            return Found(start, end, "NAME")
+        return None
     if _is_listed_name(text, match, loud=loud):
         return Found(start, name_end(text, end), "NAME")
     if loud or word in BOTH:

@@ -223,7 +223,9 @@ def kind_before(text: str, match: re.Match[str]) -> Literal["NAME", "PLACE", ""]
         return ""
     word = word.lower()
     if word in ("from", "to"):
-        return "PLACE" if _is_origin_or_goal(match[0], word, head) else "NAME"
+        if _is_origin_or_goal(match[0], word, head):
+            return "PLACE"
+        return "NAME"
     if word in PLACES["preposition"]:
         return "PLACE"
     if word in NAMES["person_before"]:
