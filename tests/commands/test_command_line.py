@@ -304,7 +304,7 @@ def test_a_dry_run_counts_what_the_run_will_score(place: Path) -> None:
     run = psycheck(place, *AUDIT, "--json")
     texts = json.loads(run.stdout)["texts"]["mymodel"]
     assert (texts["asked"], texts["distinct"], texts["scored"]) == (asked, distinct, todo - 16)
-    again = json.loads(psycheck(place, *AUDIT, "--dry-run", "--json").stdout)["mymodel"]
+    again = json.loads(psycheck(place, *AUDIT, "--dry-run", "--json").stdout)["texts"]["mymodel"]
     assert (again["remembered"], again["scored"], again["seconds"]) == (distinct, 0, 0.0)
 
 
@@ -353,10 +353,13 @@ def test_version_help_and_completion(place: Path) -> None:
 
 def test_ls_names_what_is_there(place: Path) -> None:
     found = json.loads(psycheck(place, "ls", "--json").stdout)
+    assert found.pop("schema_version") == 1
     kinds = {"suites", "corpora", "models", "audits", "measures", "recipes", "prompts", "scales", "symptoms"}
     assert set(found) == kinds | {"formats", "engines", "pages", "scores"}
     assert {"deck", "deck-grammatical"} <= set(found["suites"])
     assert "demo:tweets" in found["corpora"]
+    nameless = {name for kind in found.values() for name, description in kind.items() if not description}
+    assert nameless == set()
 
 
 def test_ls_folds_long_lines_and_says_all_of_a_corpus_only_when_asked(place: Path) -> None:

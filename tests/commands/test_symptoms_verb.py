@@ -17,10 +17,11 @@ def test_train_evaluate_and_tag_in_three_commands(tmp_path: Path) -> None:
         tmp_path, "symptoms", "evaluate", "model", "demo:sentences", "--json", "-o", "found.jsonl"
     )
     assert done.returncode == 0, done.stderr
-    found = {(one["measure"], one["where"].get("label")): one for one in json.loads(done.stdout)}
+    findings = json.loads(done.stdout)["findings"]
+    found = {(one["measure"], one["where"].get("label")): one for one in findings}
     assert found["symptom_auc", "all"]["value"] > 0.8
     assert found["symptom_auc", "all"]["n"] == 38
-    assert len((tmp_path / "found.jsonl").read_text().splitlines()) == len(json.loads(done.stdout))
+    assert len((tmp_path / "found.jsonl").read_text().splitlines()) == len(findings)
     done = psycheck(tmp_path, "symptoms", "tag", "model", "demo:people", "--split", "dev", "-o", "t.parquet")
     assert done.returncode == 0, done.stderr
     assert "tagged for 38 symptoms" in done.stdout

@@ -80,6 +80,20 @@ def test_printed_json_follows_its_schema(place: Path, name: str, file: str) -> N
     assert printed["schema_version"] == SCHEMA_VERSION
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("printed", ("suite", "check", "deck")),
+        ("printed", ("study", "corpora", "posts.csv", "--label", "depression", "--part", "words")),
+        ("intentions", ("compare", "posts.csv", "posts.csv", "--dry-run")),
+    ],
+)
+def test_what_every_command_prints_follows_its_schema(place: Path, name: str, words: tuple[str, ...]) -> None:
+    done = psycheck(place, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    validator(name).validate(json.loads(done.stdout))
+
+
 def test_the_gate_of_a_run_is_in_what_is_validated(place: Path) -> None:
     facts = json.loads((place / "runs/score/run.json").read_text("utf-8"))
     del facts["gates"][0]["failing"][0]["measure"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from psycheck.commands.colours import say
-from psycheck.commands.console import print_notes, span
+from psycheck.commands.console import print_json, print_notes, span
 from psycheck.core.errors import counted
 from psycheck.core.finding import SCHEMA_VERSION
 
@@ -26,7 +26,7 @@ _URGENT = ("could not be scored", "incomplete", "decision threshold of")
 def print_forecast(tallies: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
     """Print how many texts each model would score, and the time or the requests that this takes."""
     if as_json:
-        typer.echo(json.dumps(tallies, indent=1))
+        print_json(dry_run=True, texts=tallies)
         return
 
     for name, tally in tallies.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import print_notes
+from psycheck.commands.console import print_json, print_notes
 from psycheck.commands.llm_calibrate import calibrate_cli
 from psycheck.commands.llm_cascade import cascade_cli
 from psycheck.core.errors import BadInput, ModelFailure
@@ -103,7 +103,7 @@ def try_cli(
     trial = try_prompt(prompt, text, model or LOCAL_SPEC, allow_remote=allow_remote)
     print_notes(trial.notes)
     if json_:
-        typer.echo(json.dumps(_record(trial), indent=1, ensure_ascii=False))
+        print_json(**_record(trial))
         return
 
     for message in trial.messages:

@@ -1,6 +1,5 @@
 """`psycheck ls`: everything that can be named on the command line."""
 
-import json
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from psycheck.commands import options as opt
+from psycheck.commands.console import print_json
 from psycheck.core.errors import BadInput, counted, nearest
 from psycheck.core.registry import (
     AUDITS,
@@ -68,7 +68,7 @@ def _print_json(listed: dict[str, dict[str, Any]]) -> None:
 
     if "corpora" in listed:
         listed["corpora"] |= {f"{name}:PATH": asdict(entry) for name, entry in known_corpora().items()}
-    typer.echo(json.dumps(listed, indent=1, ensure_ascii=False))
+    print_json(**listed)
 
 
 def _row(name: str, description: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import print_notes
+from psycheck.commands.console import print_json, print_notes
 from psycheck.core.errors import counted
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ def check_cli(file: str, json_: bool = False) -> None:
     example = ("(a similar post)", dict.fromkeys(prompt.labels, 1))
     messages = prompt.messages("(the post)", [example] * prompt.examples)
     if json_:
-        content = {"labels": prompt.labels, "messages": messages, "schema": prompt.schema()}
-        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+        print_json(labels=prompt.labels, messages=messages, schema=prompt.schema())
         return
 
     for message in messages:

@@ -1,6 +1,5 @@
 """`psycheck clean`, `redact` and `regender`: rewrite the texts of a corpus, and say what changed."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import print_notes
+from psycheck.commands.console import print_json, print_notes
 from psycheck.core.errors import BadInput, counted
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def clean_cli(
     where_written = saved(clean, out)
     if json_:
         summary = {"steps": [asdict(count) for count in counts], "texts": texts, "rows": len(clean)}
-        typer.echo(json.dumps(summary | source.as_json(clean.notes)))
+        print_json(**summary, **source.as_json(clean.notes))
         return
 
     source.print(clean.notes)
@@ -134,7 +133,7 @@ def redact_cli(
 
     if json_:
         content = _redaction_as_json(personal_data, source, with_ids=check)
-        typer.echo(json.dumps({**content, "caution": REDACTION_IS_AN_AID, **source.as_json()}))
+        print_json(**content, caution=REDACTION_IS_AN_AID, **source.as_json())
     else:
         source.print()
         finder = "the patterns or the recogniser find" if recogniser else "the patterns find"
@@ -196,7 +195,7 @@ def regender_cli(
     where_written = saved(result.corpus, out)
     if json_:
         ids = {"undecided_ids": list(result.undecided), "emptied_ids": list(result.emptied)}
-        typer.echo(json.dumps({**result.counts, **ids, **source.as_json()}))
+        print_json(**result.counts, **ids, **source.as_json())
         return
 
     source.print()

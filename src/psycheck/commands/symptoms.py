@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from psycheck.commands import options as opt
-from psycheck.commands.console import ProgressLine, print_notes
+from psycheck.commands.console import ProgressLine, print_json, print_notes
 from psycheck.core.errors import BadInput, counted
 
 if TYPE_CHECKING:
@@ -235,8 +235,7 @@ def evaluate_cli(
         with writing(out), written(out) as part:
             formats[out.suffix](findings, part)
     if json_:
-        content = [json.loads(finding.as_json()) for finding in findings]
-        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+        print_json(findings=[json.loads(finding.as_json()) for finding in findings])
         return
     for line in lines_of(findings):
         typer.echo(line)
