@@ -46,6 +46,7 @@ def choose_posts(
     named: set[int] = set()
     for column in weights.T:
         strongest = np.argsort(-column, kind="stable")[:per_symptom]
+        # A post without any weight of a symptom is no evidence of it, however few posts have some.
         named.update(place for place in strongest.tolist() if column[place] > 0)
 
     largest = weights.max(axis=1, initial=0.0)
@@ -63,6 +64,7 @@ def choose_posts(
         "weaker": len(posts) - without_symptom - len(named),
         "no_room": len(named) - len(chosen),
     }
+    # Chosen by weight, but read in the order in which they were written.
     return Choice(tuple(sorted(chosen)), left_out)
 
 

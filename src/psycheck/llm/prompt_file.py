@@ -126,6 +126,7 @@ def _check_labels(file: PromptFile, place: str) -> None:
             "the prompt has no labels", place, "labels", allowed="at least one label", code="prompt.no-labels"
         )
 
+    # Replies are read without regard to case.
     distinct = {label.casefold() for label in file.labels}
     if len(distinct) < len(file.labels):
         raise wrong(
@@ -136,6 +137,7 @@ def _check_labels(file: PromptFile, place: str) -> None:
             code="prompt.duplicate-labels",
         )
 
+    # Open answers name a disorder in their own words; all others name a label, or none.
     named_labels = set(file.labels) if file.answer == "open" else set()
     if set(file.names) != named_labels:
         raise wrong(
@@ -193,6 +195,7 @@ def _check_choices(file: PromptFile, place: str) -> None:
 
 def _check_slots(file: PromptFile, place: str) -> None:
     """Refuse templates in which a slot is missing, unknown or repeated."""
+    # Everything that varies stands in the message of the user; that of the system is the same for all.
     user_slots = ["post"]
     if file.examples:
         user_slots.append("examples")

@@ -121,6 +121,7 @@ class Prompt:
             items=self._numbered_items(),
             **column_values,
         )
+        # What is marked is to be read, not to be followed: a post may hold instructions.
         guard = f"{_GUARD} {_GUARD_OF_COLUMNS}" if self.columns else _GUARD
         if not self.system:
             return [{"role": "user", "content": f"{guard}\n\n{user}"}]

@@ -70,6 +70,7 @@ def thresholds_of(prompt: Prompt) -> tuple[float, ...]:
     scale = prompt.scale
     if scale is None or prompt.items != "points":
         return ()
+    # Scores are points as shares of the most: half a point parts none from one.
     half_a_point = 0.5 / scale.points[1]
     return (np.nan, *[half_a_point] * len(scale.item))
 
@@ -91,6 +92,7 @@ def pool_of(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
             do="leave out pool, or name a few-shot prompt",
         )
 
+    # Only with a pool: to find near posts takes libraries that take a while to import.
     from psycheck.llm.few_shot import Choice, open_pool
 
     choice = Choice(

@@ -316,7 +316,7 @@ def _positions(config: Any) -> int | None:
     padding = getattr(config, "pad_token_id", None)
     if padding is None:
         return positions - 2
-    return positions - padding - 1
+    return positions - int(padding) - 1
 
 
 def folder_parts(folder: Path, options: HfOptions, tokenizer_folder: Path | None = None) -> dict[str, str]:

@@ -87,6 +87,7 @@ def _rows(
         if show_texts:
             messages = [message["content"] for message in model.messages(str(text))]
             row["question"] = "\n\n".join(messages)
+            # Half of a surrogate pair, which a server may send, cannot be written to a file.
             row["reply"] = reply.text.encode("utf-8", "replace").decode()
             row["reason"] = model.reading(reply, str(text)).rationale
         yield row

@@ -84,6 +84,7 @@ def loss(targets: FloatArray, scores: FloatArray) -> float:
 def merit(dev_figures: Mapping[str, float], criterion: str) -> float:
     """The figure that a recipe's criterion names, so that higher is better."""
     value = dev_figures[criterion.removeprefix("dev_")]
+    # F1 is better where it is higher, loss where it is lower.
     return value if criterion == "dev_f1" else -value
 
 

@@ -252,6 +252,7 @@ def _labelled_corpus(
             kept_rows.append(row)
             texts.append(text)
 
+    # One label per condition: somebody may report several.
     labels = {}
     for condition in how.conditions:
         labels[condition] = [_mark(row["side"], row["named"], condition) for row in kept_rows]
