@@ -151,7 +151,7 @@ def open_cascade(target: str, options: CascadeOptions) -> Cascade:
         )
     cheap = open_model(cheap_spec)
     llm = open_llm(llm_spec, _llm_options(options))
-    # In the order of the cheap model: a label of one of both alone has nobody to ask.
+    # A label that one of both lacks cannot be decided by either, depending on the score.
     labels = tuple(label for label in cheap.labels if label in llm.labels)
     if not labels:
         raise BadInput(

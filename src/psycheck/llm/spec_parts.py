@@ -92,7 +92,7 @@ def pool_of(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
             do="leave out pool, or name a few-shot prompt",
         )
 
-    # Only with a pool: to find near posts takes libraries that take a while to import.
+    # Only with a pool: most prompts have none, and the modules of pools are not loaded for them.
     from psycheck.llm.few_shot import Choice, open_pool
 
     choice = Choice(
