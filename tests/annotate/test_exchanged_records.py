@@ -82,6 +82,17 @@ def test_records_of_other_datasets_are_read() -> None:
     assert [dict(a.answers.marks) for a in one.responses] == [{"fine": 0, "low": 1}, {"fine": 1, "low": 0}]
 
 
+def test_two_reviewers_of_a_text_are_two_users_as_argilla_takes_one_response_of_each() -> None:
+    by_ada = Response("ada", Answers({"low": 1}))
+    reviews = [Response("reviewer", Answers({"low": mark}), role="reviewer") for mark in (1, 0)]
+    (record,) = to_argilla([Answered(item="i", text="some words", responses=(by_ada, *reviews))])
+    users = [response["user_id"] for response in record["responses"]["identifying"]]
+    assert len(set(users)) == 3
+    # The lists of the metadata still fit, so that only the annotator's answer comes back.
+    (back,) = from_argilla([json.loads(json.dumps(record))])
+    assert back.responses == (by_ada,)
+
+
 @pytest.mark.parametrize(
     "task",
     [

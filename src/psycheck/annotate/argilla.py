@@ -1,5 +1,6 @@
 """Records of Argilla, both ways."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -63,8 +64,7 @@ def from_argilla(records: Sequence[Any], text: str = "text") -> list[Answered]:
 def _responses_by_question(responses: Sequence[Response]) -> dict[str, list[dict[str, Any]]]:
     """What each annotator answered to each question."""
     questions: dict[str, list[dict[str, Any]]] = {}
-    for response in responses:
-        user_id = str(uuid5(NAMESPACE_URL, f"psycheck/{response.role}/{response.annotator}"))
+    for response, user_id in zip(responses, _user_ids(responses), strict=True):
         spans = [
             {"start": span.start, "end": span.stop, "label": span.label} for span in response.answers.spans
         ]
@@ -77,6 +77,19 @@ def _responses_by_question(responses: Sequence[Response]) -> dict[str, list[dict
                 continue
             questions.setdefault(question, []).append({"value": value, "user_id": user_id})
     return questions
+
+
+def _user_ids(responses: Sequence[Response]) -> Iterator[str]:
+    """The UUID of each response: the same for everything that an annotator answers."""
+    occurrences: Counter[str] = Counter()
+    for response in responses:
+        user = f"{response.role}/{response.annotator}"
+        occurrences[user] += 1
+        # Reviewers go without names and may answer a text once for each annotator whose batch they inspect,
+        # but Argilla takes one response per user.
+        if occurrences[user] > 1:
+            user += f"/{occurrences[user]}"
+        yield str(uuid5(NAMESPACE_URL, f"psycheck/{user}"))
 
 
 def _read_record(number: int, record: Any, text_field: str) -> RawItem:
