@@ -1,8 +1,9 @@
 """Measure symptom readers on hand-labelled sentences: python benchmarks/symptom_reader.py PARTS [MODEL…].
 
 PARTS are separated by commas: "choose" (for choosing thresholds), "measure" (looked at once, with the first
-reader), "random", "searched" and "suicidal" (looked at once, with the second). The texts come from
-PSYCHECK_DATA (by default ../shared/data). Only counts and rates are printed.
+reader), "random", "searched" and "suicidal" (looked at once, with the second), "final" and "final_suicidal"
+(looked at once, with the third). The texts come from PSYCHECK_DATA (by default ../shared/data). Only counts
+and rates are printed.
 """
 
 import csv
@@ -33,7 +34,7 @@ from psycheck.symptoms.statements import (
 from psycheck.symptoms.suicidal_rule import SUICIDAL
 from psycheck.symptoms.text_rules import read_rules
 from psycheck.text.status import parts_of, plain
-from symptom_sentences import draw, draw_second
+from symptom_sentences import draw, draw_second, draw_third
 
 TRUTH = Path(__file__).with_name("symptom_truth.csv")
 SYMPTOMS = [symptom.name for symptom in read_graph().symptom]
@@ -47,6 +48,7 @@ LIFT = 0.2  # how much of its neighbours' weight lifts a symptom that is not men
 class Truth:
     """Sentences with what they mention (n, k): "status subject" where they do, else an empty string."""
 
+    ids: list[str]
     texts: list[str]
     statements: NDArray[np.str_]
 
@@ -64,7 +66,7 @@ class Truth:
 def read_truth(*parts: str) -> Truth:
     """The sentences of some parts, whose texts are drawn anew, and their labels."""
     folder = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
-    drawn = draw(folder) if {*parts} <= {"choose", "measure"} else draw_second(folder)
+    drawn = draw(folder) + draw_second(folder) + draw_third(folder)
     sentences = [sentence for sentence in drawn if sentence["half"] in parts]
     texts = [sentence["text"] for sentence in sentences]
     # The texts are not ours to keep: a label finds its sentence by the hash.
@@ -77,7 +79,7 @@ def read_truth(*parts: str) -> Truth:
             row = row_of[label["sha256"]]
             column = SYMPTOMS.index(label["symptom"])
             statements[row, column] = f"{label['status']} {label['subject']}"
-    return Truth(texts, statements)
+    return Truth([sentence["id"] for sentence in sentences], texts, statements)
 
 
 def _labels(parts: Sequence[str]) -> list[dict[str, str]]:

@@ -4,7 +4,9 @@ First 400 sentences, at random within each source of PSYCHECK_DATA (by default .
 for choosing thresholds and half to be measured once. Then, once that half had been measured, others for a
 second measurement: "random" ones in the same way, "searched" ones with a word for each symptom, so that rare
 symptoms have enough, and "suicidal" ones in which somebody speaks of dying (`symptom_searches.toml`: words,
-never a reader). FILE holds their texts and stays outside the repository; what is kept here is
+never a reader). Once these had been measured, too, they served for learning and choosing, and a third draw
+followed: "final" ones at random and "final_suicidal" ones with the same words for dying, from posts of which
+nobody had labelled a sentence. FILE holds the texts and stays outside the repository; what is kept here is
 `symptom_truth.csv`: ids, hashes of the texts, halves or parts, and labels.
 """
 
@@ -23,8 +25,10 @@ from psycheck.text.clean import split_sentences
 
 SEED = 20261118
 SECOND_SEED = 20261119
+THIRD_SEED = 20261120
 SEARCHES = Path(__file__).with_name("symptom_searches.toml")
 NAMES = Path(__file__).with_name("symptom_named.csv")
+LEARNED = Path(__file__).with_name("symptom_learned.csv")
 MOST_CHARACTERS = 400
 FEWEST_WORDS = 3
 
@@ -48,6 +52,18 @@ DRAWN_AT_RANDOM = {
     "psytar_posts": 30,
 }
 SEARCHED = 8  # sentences per symptom
+
+# The third draw: from a third of the posts, none of which any reader learned from.
+DRAWN_AT_LAST = {
+    "depression_reddit": 80,
+    "depression_tweets": 40,
+    "counselchat": 60,
+    "dreaddit_test": 50,
+    "sad": 20,
+    "psytar_posts": 50,
+}
+FINAL_SUICIDAL_SENTENCES = 150
+KEPT_SHARE = 3  # one post of three is kept for the third draw
 SUICIDAL_SENTENCES = 260
 
 
@@ -86,7 +102,7 @@ def draw(folder: Path) -> list[dict[str, str]]:
 
 def draw_second(folder: Path) -> list[dict[str, str]]:
     """The sentences of the second draw with their part: "random", "searched" or "suicidal"."""
-    known_hashes = {sentence["sha256"] for sentence in draw(folder)} | _judged_hashes()
+    known_hashes = {sentence["sha256"] for sentence in draw(folder)} | _hashes_of(NAMES)
     sentences = {
         name: [pair for pair in sentences_of(folder / f"{name}.csv") if _hash_of(pair[1]) not in known_hashes]
         for name in DRAWN_AT_RANDOM
@@ -109,9 +125,51 @@ def draw_second(folder: Path) -> list[dict[str, str]]:
     return _without_repeats(drawn)
 
 
-def _judged_hashes() -> set[str]:
-    """The hashes of the sentences that thresholds are chosen on."""
-    with NAMES.open(encoding="utf-8", newline="") as table:
+def draw_third(folder: Path) -> list[dict[str, str]]:
+    """The sentences of the third draw with their part: "final" or "final_suicidal"."""
+    earlier = draw(folder) + draw_second(folder)
+    known_hashes = {sentence["sha256"] for sentence in earlier} | _hashes_of(NAMES)
+    known_posts = {post_of(sentence["id"]) for sentence in earlier} | _posts_of(LEARNED)
+
+    def is_new(sentence_id: str, text: str) -> bool:
+        post = post_of(sentence_id)
+        return is_kept(post) and post not in known_posts and _hash_of(text) not in known_hashes
+
+    sentences = {
+        name: [pair for pair in sentences_of(folder / f"{name}.csv") if is_new(*pair)]
+        for name in DRAWN_AT_LAST
+    }
+    drawn = []
+    for name, size in DRAWN_AT_LAST.items():
+        chance = random.Random(f"{THIRD_SEED}:{name}")
+        drawn += [("final", pair) for pair in chance.sample(sentences[name], size)]
+
+    chance = random.Random(f"{THIRD_SEED}:suicidal")
+    search = tomllib.loads(SEARCHES.read_text("utf-8"))["suicidal"]
+    written_of = {name: sentences[name] for name in search["sources"]}
+    found = _searched(written_of, [search["words"], search["writer"]], FINAL_SUICIDAL_SENTENCES, chance)
+    return _without_repeats(drawn + [("final_suicidal", pair) for pair in found])
+
+
+def post_of(sentence_id: str) -> str:
+    """The post (file:row) of a sentence (file:row:sentence)."""
+    return sentence_id.rpartition(":")[0]
+
+
+def is_kept(post: str) -> bool:
+    """Whether a post is kept for the third draw: nothing is learned from it."""
+    return int(_hash_of(f"{THIRD_SEED}:{post}"), 16) % KEPT_SHARE == 0
+
+
+def _posts_of(file: Path) -> set[str]:
+    """The posts of the sentences of a table of labels."""
+    with file.open(encoding="utf-8", newline="") as table:
+        return {post_of(row["id"]) for row in csv.DictReader(table)}
+
+
+def _hashes_of(file: Path) -> set[str]:
+    """The hashes of the sentences of a table of labels."""
+    with file.open(encoding="utf-8", newline="") as table:
         return {row["sha256"] for row in csv.DictReader(table)}
 
 
@@ -154,9 +212,10 @@ def _without_repeats(drawn: Sequence[tuple[str, tuple[str, str]]]) -> list[dict[
 
 
 def main() -> None:
-    """Write the sentences of both draws, one JSON object per line."""
+    """Write the sentences of all draws, one JSON object per line."""
     folder = Path(os.environ.get("PSYCHECK_DATA", "../shared/data"))
-    lines = [json.dumps(sentence, ensure_ascii=False) for sentence in draw(folder) + draw_second(folder)]
+    drawn = draw(folder) + draw_second(folder) + draw_third(folder)
+    lines = [json.dumps(sentence, ensure_ascii=False) for sentence in drawn]
     Path(sys.argv[1]).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

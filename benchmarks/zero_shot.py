@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from psycheck.commands.retrieve import nearest_of
+from psycheck.commands.similar_sentences import nearest_of
 from psycheck.core.corpus import Corpus
 from psycheck.corpora.columns import Columns
 from psycheck.corpora.reading import read_corpus

@@ -6,9 +6,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
+from psycheck.audits.direct_bias.word_lists import common_words, gender, word_list
 from psycheck.core.corpus import Corpus
 from psycheck.corpora.fixed_order import in_fixed_order
 from psycheck.corpora.opening import open_corpus
@@ -17,34 +19,68 @@ from psycheck.corpora.opening import open_corpus
 _SESSION = """
 import psycheck
 
-trained = psycheck.train("a.csv", start="tfidf+lr", out="model")
+psycheck.train("a.csv", start="tfidf+lr", out="model")
+psycheck.train("b.csv", start="tfidf+lr", out="other")
 psycheck.audit("sklearn:model", ["a.csv", "b.csv"], split="all", out="audit")
 psycheck.audit("sklearn:model", "a.csv", split="all", budget=600, out="budget")
 psycheck.compare(["a.csv", "b.csv"], encoder="tfidf", permutations=49, out="compare")
 psycheck.score("sklearn:model", "a.csv").sort("id").write_csv("scores.csv")
+psycheck.bias("vectors:words.txt", random_lists=200, out="bias")
+psycheck.audit("sklearn:other", ["a.csv", "b.csv"], split="all", out="audit_of_other")
+psycheck.diff("audit", "audit_of_other", out="diff")
+
+psycheck.audit("sklearn:model", ["a.csv", "b.csv"], split="all", out="audit_again")
+psycheck.compare(["a.csv", "b.csv"], encoder="tfidf", permutations=49, out="compare_again")
 """
-_FINDINGS = ("audit", "budget", "compare")
+# What encodes, and what trains several models, takes longer.
+_LONG_SESSION = """
+import psycheck
+from psycheck.commands.retrieve import Retrieving, retrieve
+from psycheck.commands.tag import tag_corpus
+from psycheck.corpora.opening import CorpusPlan, open_corpus
+
+retrieve([CorpusPlan("a.csv")], out="candidates.csv", how=Retrieving(queue=5))
+tag_corpus(psycheck.open_model("symptoms:descriptions"), open_corpus("a.csv").slices(), Path("tags.parquet"))
+psycheck.train("a.csv", start="tfidf+lr", out="model")
+psycheck.improve("model", "a.csv", "b.csv", out="improve")
+"""
+_FINDINGS = ("audit", "budget", "compare", "bias", "diff")
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+def run_sessions(code: str, factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     """The folders of two sessions: as the files are, and with shuffled rows under another hash seed."""
     corpora = {name: open_corpus(f"demo:{name}").table.sample(100, seed=1) for name in ("tweets", "forum")}
     folders = {}
     for hash_seed, session in enumerate(("plain", "shuffled")):
-        folder = folders[session] = tmp_path_factory.mktemp(session)
+        folder = folders[session] = factory.mktemp(session)
         for file, table in zip(("a.csv", "b.csv"), corpora.values(), strict=True):
             rows = table if session == "plain" else table.sample(fraction=1, shuffle=True, seed=3)
             rows.write_csv(folder / file)
+        write_vectors(folder / "words.txt")
         environment = {
             **os.environ,
             "PYTHONHASHSEED": str(hash_seed),
             "PSYCHECK_STORE": str(folder / "scores.sqlite"),
         }
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", _SESSION], cwd=folder, env=environment, check=True
-        )
+        subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=folder, env=environment, check=True)
     return folders
+
+
+def write_vectors(file: Path) -> None:
+    """Random vectors of all words that Direct Bias looks up."""
+    random = np.random.default_rng(0)
+    targets = [target.word for name in ("depression", "anxiety") for target in word_list(name).targets]
+    known = gender()
+    sides = [word for pair in known.pairs for word in pair]
+    words = dict.fromkeys([*common_words(), *targets, *sides, *known.female, *known.male])
+    rows = (f"{word} {' '.join(f'{number:.4f}' for number in random.standard_normal(20))}" for word in words)
+    file.write_text("\n".join(row for row in rows if row.count(" ") == 20), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """The folders of the two short sessions."""
+    return run_sessions(_SESSION, tmp_path_factory)
 
 
 @pytest.mark.parametrize("verb", _FINDINGS)
@@ -54,6 +90,28 @@ def test_a_verb_that_measures_gives_the_same_bytes_of_findings(
     plain = (folders["plain"] / verb / "findings.jsonl").read_bytes()
     assert plain.count(b"\n") > 50
     assert (folders["shuffled"] / verb / "findings.jsonl").read_bytes() == plain
+
+
+@pytest.mark.parametrize("verb", ["audit", "compare"])
+def test_a_plain_repeat_gives_the_same_bytes_of_findings(folders: Mapping[str, Path], verb: str) -> None:
+    first, again = (folders["plain"] / name / "findings.jsonl" for name in (verb, f"{verb}_again"))
+    assert again.read_bytes() == first.read_bytes()
+
+
+@pytest.mark.slow
+def test_candidates_tags_and_improved_models_are_the_same(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    plain, shuffled = run_sessions(f"from pathlib import Path\n{_LONG_SESSION}", tmp_path_factory).values()
+    findings = (plain / "improve" / "findings.jsonl").read_bytes()
+    assert findings.count(b"\n") > 10
+    assert (shuffled / "improve" / "findings.jsonl").read_bytes() == findings
+
+    # Sentences stand in the order of the file; what is said of each does not depend on it.
+    candidates = [pl.read_csv(folder / "candidates.csv").sort("id") for folder in (plain, shuffled)]
+    assert candidates[1].equals(candidates[0])
+    tags = [pl.read_parquet(folder / "tags.parquet").sort("id", "sentence") for folder in (plain, shuffled)]
+    assert tags[1].equals(tags[0])
 
 
 def test_training_gives_the_same_file_of_tfidf_weights(folders: Mapping[str, Path]) -> None:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         score,
         train,
     )
-    from psycheck.commands.retrieve import nearest_of as symptom_similarity
     from psycheck.commands.score import score_corpus
+    from psycheck.commands.similar_sentences import nearest_of as symptom_similarity
     from psycheck.core.audit import Audit, Judgement
     from psycheck.core.corpus import Corpus
     from psycheck.core.errors import PsycheckError
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from psycheck.training.arm_figures import ArmResult, compare_arms, compare_plain_models
     from psycheck.training.arms import Experiment, Retraining, best_arm, plan_experiment, score_label
     from psycheck.training.arms import judge_with_room as judge_checks
+    from psycheck.training.control_sentences import with_controls as with_control_sentences
     from psycheck.training.fit import Trained, training_folder
     from psycheck.training.fit import fit as fit_model
     from psycheck.training.fit import train as train_model
@@ -185,13 +186,14 @@ _HOMES = {
     "study_gender": "psycheck.studies.gender_study",
     "study_psysym": "psycheck.studies.psysym_study",
     "study_recipe": "psycheck.training.recipe",
-    "symptom_similarity": "psycheck.commands.retrieve:nearest_of",
+    "symptom_similarity": "psycheck.commands.similar_sentences:nearest_of",
     "train": "psycheck.commands.python_verbs",
     "train_arms": "psycheck.training.sentence_arms",
     "train_model": "psycheck.training.fit:train",
     "train_symptoms": "psycheck.training.symptom_models",
     "train_symptoms_by_disease": "psycheck.training.symptom_models:train_each",
     "training_folder": "psycheck.training.fit",
+    "with_control_sentences": "psycheck.training.control_sentences:with_controls",
     "writes_run": "psycheck.runs.folder",
 }
 
@@ -294,6 +296,7 @@ __all__ = [
     "train_symptoms",
     "train_symptoms_by_disease",
     "training_folder",
+    "with_control_sentences",
     "writes_run",
 ]
 

@@ -7,7 +7,7 @@ from secrets import token_hex
 import pytest
 from cryptography.fernet import Fernet
 
-from annotators import SYMPTOMS, Team, answer, given, marks, team
+from annotators import CONDITIONS, SYMPTOMS, Team, answer, given, marks, team
 from psycheck.annotate.adjudication import conflict, conflicts, resolve
 from psycheck.annotate.annotator_answers import Answers, Span, Status
 from psycheck.annotate.database import Database, database_url, open_database
@@ -264,3 +264,22 @@ def test_a_spreadsheet_runs_nothing_of_a_csv_export(db: Database, tmp_path: Path
         assert [cell for cell in cells if cell[:1] in ("=", "+", "@", "-")] == [], what
     write_export(Exporting(db, None, ours.project, "any"), tmp_path / "gold.jsonl")
     assert read_corpus(tmp_path / "gold.jsonl").texts == ["=1+1 is how I feel"]
+
+
+OFF_TOPIC_PROJECT = CONDITIONS.replace('"anxiety"', '"off_topic"')
+
+
+def test_a_post_that_is_off_topic_leaves_merged_corpora_unless_flagged_ones_are_kept(tmp_path: Path) -> None:
+    ours = team(open_database(database_url(tmp_path / "db"), new=True), OFF_TOPIC_PROJECT)
+    ours.fill(3)
+    who = ours.add("a")
+    for off_topic in (0, 1, 0):
+        answer(ours.db, who, ours.project, Answers({"depression": 1, "off_topic": off_topic}))
+
+    written = write_export(Exporting(ours.db, None, ours.project, "any"), tmp_path / "gold.jsonl")
+    gold = read_corpus(tmp_path / "gold.jsonl")
+    assert (written.rows, written.off_topic) == (2, 1)
+    assert gold.labels == ("depression",)
+    kept = Exporting(ours.db, None, ours.project, "any", flagged=True)
+    assert write_export(kept, tmp_path / "all.jsonl").rows == 3
+    assert read_corpus(tmp_path / "all.jsonl").labels == ("depression", "off_topic")

@@ -1,3 +1,9 @@
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,6 +95,20 @@ def test_urls_of_a_store_are_read_and_written_through_fsspec(posts: Path) -> Non
     assert not store.glob("/bucket/scores/*.partial")
 
 
+def test_one_file_larger_than_the_memory_is_scored_into_a_folder_piece_by_piece(
+    posts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("psycheck.corpora.stream.POSTS", 8)
+    file = posts / "a.parquet"
+    assert is_sharded(str(file), "scores")
+    assert not is_sharded(str(file), "scores.csv")
+    assert score(str(file), str(tmp_path / "scores")).texts == 30
+    (scores,) = (tmp_path / "scores").glob("a.parquet-*.parquet")
+    table = pl.read_parquet(scores)
+    assert table["id"].to_list() == [f"a-{row}" for row in range(30)]
+    np.testing.assert_allclose(table["depression"], expected_scores())
+
+
 @pytest.mark.parametrize(
     ("corpus", "sharded"),
     [
@@ -144,3 +164,43 @@ def test_a_cluster_writes_the_same_files_and_survives_the_loss_of_a_worker(
     for name in names:
         local = pl.read_parquet(tmp_path / "local" / name)
         assert pl.read_parquet(tmp_path / "cluster" / name).equals(local)
+
+
+# A whole job as a user starts it, in a process that a test can kill.
+_DRIVER = f"""
+import sys
+sys.path[:0] = [{str(Path(__file__).parent)!r}, {str(Path(__file__).parents[1])!r}]
+from test_score_shards import score
+score(sys.argv[1], sys.argv[2], "ray?actors=1")
+"""
+
+
+@pytest.mark.slow
+def test_after_the_driver_was_killed_finished_files_are_neither_lost_nor_made_again(
+    posts: Path, tmp_path: Path
+) -> None:
+    for part in "def":
+        shutil.copy(posts / "a.parquet", posts / f"{part}.parquet")
+    (tmp_path / "slow").touch()
+    scores = tmp_path / "scores"
+    words = [sys.executable, "-c", _DRIVER, f"{posts}/*", str(scores)]
+    driver = subprocess.Popen(words, start_new_session=True)
+    deadline = time.monotonic() + 300
+    while len(list(scores.glob("*.parquet"))) < 2:
+        assert driver.poll() is None, "the job ended before it was killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+    time.sleep(2)  # an actor that outlives its driver for a moment may finish a file
+
+    finished = {file.name: file.read_bytes() for file in scores.glob("*.parquet")}
+    assert 2 <= len(finished) < 6
+    (tmp_path / "slow").unlink()
+    (tmp_path / "scored").unlink()
+    tally = score(f"{posts}/*", str(scores))
+    assert (tally.shards, tally.reused) == (6, len(finished))
+    assert len((tmp_path / "scored").read_text().splitlines()) == 30 * (6 - len(finished))
+    assert len(list(scores.glob("*.parquet"))) == 6
+    for name, content in finished.items():
+        assert (scores / name).read_bytes() == content

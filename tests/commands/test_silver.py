@@ -137,6 +137,27 @@ def test_samples_of_one_model_are_raters() -> None:
     ]
 
 
+@dataclass(frozen=True)
+class Open(Talker):
+    """A model that replies with the name of a disorder, and a reason after a colon."""
+
+    def read_reply(self, reply: Reply, /) -> FloatArray:
+        return np.array([float("depress" in reply.text)])
+
+    def named_disorder(self, reply: Reply, /) -> str:
+        return reply.text.partition(":")[0]
+
+
+def test_the_disorder_of_an_open_ended_reply_is_exported() -> None:
+    replies = {text: Reply("panic disorder: racing heart") for text in TEXTS}
+    replies["first"] = Reply("major depressive disorder: low mood")
+    made = labelled(Open(replies), keep_positive=True)
+    (row,) = made.rationales
+    assert row["disorder"] == "major depressive disorder"
+    assert (row["id"], row["rationale"], row["named"]) == ("1", "low mood", "depression")
+    assert made.card["counts"]["texts without a label of 1"] == 3
+
+
 def test_the_files_are_private_and_every_verb_reads_the_corpus(tmp_path: Path) -> None:
     corpus = Corpus.of("posts", TEXTS, author=["a", "a", "b", "b"], labels={"depression": [1, 0, 1, 0]})
     talker = Talker({text: Reply("yes: because") for text in TEXTS})

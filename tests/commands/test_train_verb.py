@@ -143,6 +143,9 @@ def test_an_svm_on_static_vectors_is_audited_and_improved(tmp_path: Path) -> Non
     done = psycheck(tmp_path, *train, "--features", "vectors:words.txt")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "model: learner:models/svm"
+    # Nothing in the folder runs code when it is opened.
+    endings = {file.suffix for file in (tmp_path / "models/svm").iterdir()}
+    assert endings <= {".json", ".skops", ".md", ".npz"}
 
     done = psycheck(tmp_path, "audit", "models/svm", "posts.csv", "--split", "dev", "--variants", "one")
     assert done.returncode == 0, done.stderr

@@ -4,7 +4,9 @@ import gzip
 import json
 import subprocess
 import sys
+import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -15,6 +17,12 @@ from zstandard import ZstdCompressor
 
 from faults.attack import SECRET, posts, problem, psycheck
 from process import psycheck as new_process
+from psycheck.audits.direct_bias.word_lists import read_words
+from psycheck.audits.plan import read_plan
+from psycheck.audits.suite import read_suite
+from psycheck.llm.prompts import read_prompt
+from psycheck.symptoms.graph import read_graph
+from refusals import refused as refused_with
 
 WIDE = 200_000
 NUMBERS = b"0.5 " * 1_500_000
@@ -178,6 +186,29 @@ def test_a_vector_file_of_one_long_line_is_refused(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "v.txt").write_bytes(line)
     refused(tmp_path, "bias", "vectors:v.txt")
+
+
+@pytest.mark.parametrize(
+    ("read", "code"),
+    [
+        (read_suite, "toml.not-valid"),
+        (read_prompt, "toml.not-valid"),
+        (read_plan, "toml.not-valid"),
+        (read_graph, "toml.not-valid"),
+        (read_words, "words.cannot-read"),
+    ],
+)
+def test_64_kb_of_dots_in_a_key_are_refused_in_little_memory(
+    read: Callable[[Path], object], code: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "file.toml"
+    file.write_text("a" + ".a" * 32_000 + " = 1")
+    tracemalloc.start()
+    with refused_with(code):
+        read(file)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50e6
 
 
 def test_too_little_memory_is_one_line_without_the_text(tmp_path: Path) -> None:

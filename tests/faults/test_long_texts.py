@@ -49,6 +49,16 @@ def test_the_gender_edits_of_a_long_text_are_linear_in_its_length(edit: Callable
     assert calls(edit, PHRASE * 400) <= 4.4 * short
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", [swapped_with_placebo, genders])
+def test_the_gender_edits_stay_linear_up_to_a_megabyte(edit: Callable[[str], object]) -> None:
+    edit(PHRASE)
+    # 31 kB, 125 kB and 1.3 MB.
+    works = {times: calls(edit, PHRASE * times) for times in (320, 1_280, 13_400)}
+    assert works[1_280] <= 4.4 * works[320]
+    assert works[13_400] <= 1.1 * 13_400 / 1_280 * works[1_280]
+
+
 def test_a_long_text_without_a_blank_is_left_alone() -> None:
     text = "she" * 100_000
     assert swap(SCOPE)(text) == Edited(text, ())

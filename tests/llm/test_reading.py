@@ -223,6 +223,20 @@ def test_the_open_answer_keeps_its_rationale() -> None:
     assert read_reply(Reply(text), prompt_of("dsm5")).rationale == "Low mood.\nNo sleep."
 
 
+@pytest.mark.parametrize(
+    ("verdict", "name", "disorder"),
+    [
+        ("Yes", "Bipolar II disorder", "Bipolar II disorder"),
+        ("Yes", "Major depressive disorder, panic disorder", "Major depressive disorder, panic disorder"),
+        ("No", "None", ""),
+        ("Yes", "Unknown", ""),
+    ],
+)
+def test_the_open_answer_keeps_the_disorder_that_it_names(verdict: str, name: str, disorder: str) -> None:
+    head = f"Mental Health Disorder: {verdict}\nName of Mental Health Disorder: {name}\n"
+    assert read_reply(Reply(head + "DSM5 Rationale: Mood."), prompt_of("dsm5")).disorder == disorder
+
+
 def test_labels_of_your_own_are_read(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('title = "t"\nlabels = ["ptsd", "substance use"]\nuser = "{post}"\n', "utf-8")

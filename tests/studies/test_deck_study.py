@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from psycheck.core.corpus import Corpus
+from psycheck.core.finding import Finding
 from psycheck.core.run import Run
 from psycheck.models.opening import open_model
 from psycheck.report.studies.deck_tables import deck_tables
 from psycheck.report.studies.published_figures import published
-from psycheck.studies.deck_design import SMALL, Size, left_out
+from psycheck.studies.deck_design import SMALL, Size, left_out, wide_intervals
 from psycheck.studies.deck_study import study_deck
 from psycheck.training.arm_figures import ArmResult
 from psycheck.training.arms import best_arm
@@ -74,7 +75,8 @@ def test_the_second_time_nothing_is_trained(done: tuple[Run, Path, list[str]]) -
 def test_ours_stand_beside_the_published_figures(done: tuple[Run, Path, list[str]]) -> None:
     run, folder, _ = done
     page = (folder / "study.md").read_text("utf-8")
-    assert page == deck_tables(run.findings)
+    assert page == deck_tables(run)
+    assert "- of the published design left out: " in page
     table = page.split("## Table 6")[1].split("##")[0].splitlines()
     assert "| published | TwPHMDepr | TwSelfDiag | ALBERT | 52.63 | 68.09 | <0.01 |  |  |  |  |" in table
     assert any(line.startswith("| ours | first | second one | tfidf+lr |") for line in table)
@@ -203,6 +205,17 @@ def test_what_a_small_run_leaves_out_is_said() -> None:
     assert "an interval of 31 points" in text
     # 400 texts: 9.8 points, as wide as the issue allows; a linear baseline has nothing to search.
     assert left_out(Size(), [RECIPE], [corpus_of("second one", 400)], retrain=True) == []
+
+
+def test_checks_that_are_known_to_less_than_10_points_are_named() -> None:
+    def rate(check: str, low: float, high: float, n: int) -> Finding:
+        where = {"check": check, "model": "m", "corpus": "c"}
+        return Finding("pass_rate", 0.5, n, interval=(low, high), where=where)
+
+    rates = [rate("T1", 0.45, 0.54, 400), rate("T3", 0.43, 0.57, 198), rate("T6", 0.4, 0.6, 96)]
+    (note,) = wide_intervals(rates)
+    assert note.startswith("m, c: intervals of more than 10 points for T3, T6 (widest: T6, 20 points, n 96)")
+    assert wide_intervals(rates[:1]) == []
 
 
 def test_correlations_have_a_row_of_each_counting(done: tuple[Run, Path, list[str]]) -> None:

@@ -34,9 +34,30 @@ def test_plain_statements_are_read_as_what_they_are(statement: str, text: str) -
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "some nights I just cry, wanting to die",
+        "all I want is to be dead",
+        "the only way out is death",
+        "I deserve to fucking die",
+        "please just let me die",
+        "every time I wake up I wish I hadn't",
+        "I would be better off not being here",
+        "I can't think of any reason to go on",
+        "why do I still exist",
+    ],
+)
+def test_wishes_in_other_words_are_statements_too(text: str) -> None:
+    assert statement_of(text) == "present"
+
+
+@pytest.mark.parametrize(
     "figure",
     [
         "I'm dying to meet you",
+        "I don't want to live with my ex",
+        "we are all going to die",
+        "people hate suicide",
         "my feet are killing me",
         "I thought I was going to die",
         "I'm killing myself for this job",
@@ -51,5 +72,6 @@ def test_figures_of_speech_and_fears_of_death_are_no_statements(figure: str) -> 
 
 def test_what_others_did_or_want_is_theirs_although_the_writer_is_the_subject() -> None:
     assert is_about_others(plain("I heard that she wanted to kill herself"))
+    assert is_about_others(plain("my eldest has attempted suicide"))
     assert is_about_others(plain("I don't understand people who kill themselves"))
     assert not is_about_others(plain("I want to kill myself because he left"))

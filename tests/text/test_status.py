@@ -35,6 +35,17 @@ from psycheck.text.status import Status, parts_of, plain, status_of
         ("I attempted suicide", Status.PAST),
         ("I tried to kill myself yesterday", Status.PRESENT),  # a single occasion within the last days
         ("I did have headaches in the beginning", Status.PAST),
+        ("first three days nausea", Status.PAST),
+        ("initial dizziness", Status.PAST),
+        ("headaches, dizziness, which all subsided", Status.PAST),
+        ("I vomited all night", Status.PAST),
+        ("I genuinely wanted to be dead", Status.PAST),
+        ("I tried killing myself", Status.PAST),
+        ("I was so anxious in the past month that I still shake", Status.PRESENT),  # not the past, its last month
+        ("I couldn't care less whether I die", Status.PRESENT),
+        ("I have nothing to be sad about", Status.DENIED),
+        ("I really want to live", Status.DENIED),
+        ("I have not gained any weight", Status.DENIED),
         ("It has not helped my depression", Status.PRESENT),
         ("Why am I so tired?", Status.PRESENT),  # who asks why says that it is so
         ("How do I stop worrying?", Status.PRESENT),

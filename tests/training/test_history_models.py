@@ -27,7 +27,7 @@ from psycheck.symptoms.history_settings import HistorySettings, history_settings
 from psycheck.symptoms.post_weights import READ, PostSymptoms
 from psycheck.symptoms.reader import Readings, SymptomModel
 from psycheck.training.fit import Trained, train
-from psycheck.training.history_models import as_learned
+from psycheck.training.history_models import by_author_as_learned
 from psycheck.training.recipe import Recipe, preset, preset_of
 from refusals import refused
 
@@ -160,11 +160,10 @@ def test_words_and_symptoms_have_linear_baselines(tmp_path: Path) -> None:
 
 
 def test_authors_with_another_condition_are_left_out_unless_wanted() -> None:
-    learned = as_learned(people(), Recipe(start="history:symptoms"))
+    learned = by_author_as_learned(people(), Recipe(start="history:symptoms"))
     assert np.isnan(learned.targets(["depression"])[:, 0]).sum() == 20  # those with OCD
-    every = as_learned(people(), Recipe(start="history:symptoms?controls=no"))
+    every = by_author_as_learned(people(), Recipe(start="history:symptoms?controls=no"))
     assert not np.isnan(every.targets()).any()
-    assert as_learned(people(), Recipe()).histories is False
 
 
 def test_settings_are_read_from_the_start() -> None:

@@ -1,6 +1,8 @@
 """Every learner of the gender study trains, is saved without code, opens elsewhere and decides as it did."""
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -114,3 +116,20 @@ def test_folds_keep_an_author_together(tmp_path: Path) -> None:
     second = train(owned, Recipe(start="lr"), tmp_path / "together")
     # Other folds are another training, although texts and annotations are the same.
     assert first.key != second.key
+
+
+def test_a_learner_learns_from_an_encoder_and_needs_the_same_one_again(
+    tiny: Callable[[str], str], tmp_path: Path
+) -> None:
+    encoder = shutil.copytree(tiny("bert"), tmp_path / "encoder")
+    recipe = Recipe(start="svm", features=f"encoder:{encoder}", max_length=16)
+    train(mixed(48), recipe, tmp_path / "model")
+    scores = open_model(tmp_path / "model").score(mixed(48).texts)
+    assert scores.shape == (48, 1)
+    # A random encoder tells words apart, so that the decisions are not all alike.
+    assert len(np.unique(scores >= 0.5)) == 2
+
+    config = (encoder / "config.json").read_text()
+    (encoder / "config.json").write_text(config.replace('"hidden_act": "gelu"', '"hidden_act": "relu"'))
+    with refused("model.other-features"):
+        open_model(tmp_path / "model")

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -17,7 +17,7 @@ from psycheck.annotate.exported_agreement import agreed
 from psycheck.annotate.exported_evidence import evidence, flagged_items, gold_evidence
 from psycheck.annotate.label_studio import label_studio_setup, to_label_studio
 from psycheck.annotate.membership import Person, stored_task
-from psycheck.core.corpus import Corpus
+from psycheck.core.corpus import LABEL, Corpus
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.finding import spreadsheet_safe
 from psycheck.corpora.judgements import MERGES, Merge
@@ -54,11 +54,15 @@ EXPORTS: Final[tuple[Export, ...]] = (
 _ARRAYS: Final = ("label-studio", "argilla")
 SHARES: Final = "6:2:2"
 NO_SPLITS: Final = "none"
+# A label of a project's own: a text that is 1 for it has nothing to do with what is asked.
+OFF_TOPIC: Final = "off_topic"
 
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
     """What to export of a project, for whom (None: the command line), and whether with flagged posts.
+
+    Corpora also leave out what is 1 for the label `off_topic`, unless flagged posts are kept.
 
     Corpora are split by `split`: shares of train, dev and test, or "none"; None keeps the splits that texts
     were imported with, and gives texts without any of them the usual shares.
@@ -75,11 +79,12 @@ class Exporting:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What an export wrote: rows, the files beside it, and how its texts were split."""
+    """What an export wrote: rows, files beside it, how its texts were split, how many were off topic."""
 
     rows: int
     files_beside: tuple[Path, ...] = ()
     splits: str = ""
+    off_topic: int = 0
 
 
 def exported(export: Exporting) -> tuple[str, bytes]:
@@ -97,13 +102,14 @@ def write_export(export: Exporting, path: Path) -> Written:
     the labelling set-up of their project (NAME.xml).
     """
     if export.what in MERGES:
-        corpus, splits = _merged(export)
+        corpus, splits, off_topic = _merged(export)
         # Only text formats are opened by spreadsheets, which take "=" for a formula.
         write_corpus(_spreadsheet_safe(corpus) if path.suffix in (".csv", ".tsv") else corpus, path)
         return Written(
             rows=len(corpus),
-            files_beside=tuple(_write_evidence(export, path)),
+            files_beside=tuple(_write_evidence(export, corpus, path)),
             splits=splits,
+            off_topic=off_topic,
         )
 
     if export.what not in EXPORTS:
@@ -135,10 +141,27 @@ def write_export(export: Exporting, path: Path) -> Written:
     return Written(rows)
 
 
-def _merged(export: Exporting) -> tuple[Corpus, str]:
-    """The corpus of an export with its splits, and what to say of these."""
+def _merged(export: Exporting) -> tuple[Corpus, str, int]:
+    """The corpus of an export with its splits, what to say of these, and how many texts were off topic."""
     how: Any = export.what
-    corpus = merged(export.db, export.who, export.project, how, flagged=export.flagged)
+    answered = merged(export.db, export.who, export.project, how, flagged=export.flagged)
+    corpus = answered if export.flagged else _on_topic(answered)
+    with_splits, splits = _with_splits(export, corpus)
+    return with_splits, splits, len(answered) - len(corpus)
+
+
+def _on_topic(corpus: Corpus) -> Corpus:
+    """The texts that are not 1 for the label `off_topic`, without this label; all where nobody was asked."""
+    if OFF_TOPIC not in corpus.labels:
+        return corpus
+    marks = corpus.targets([OFF_TOPIC])[:, 0]
+    # Half of the annotators are enough, as for a conflict that nobody decided.
+    kept = corpus.only(~(marks >= 0.5))
+    return replace(kept, table=kept.table.drop(LABEL + OFF_TOPIC))
+
+
+def _with_splits(export: Exporting, corpus: Corpus) -> tuple[Corpus, str]:
+    """The corpus with the splits of an export, and what to say of these."""
     if export.split == NO_SPLITS:
         # The corpus may have come with splits of its own: "none" means none.
         return Corpus(corpus.name, corpus.table.drop("split", strict=False)), ""
@@ -171,9 +194,11 @@ def _spreadsheet_safe(corpus: Corpus) -> Corpus:
     return Corpus(corpus.name, corpus.table.with_columns(safe_columns))
 
 
-def _write_evidence(export: Exporting, corpus_path: Path) -> list[Path]:
-    """Write the evidence that stands beside a corpus; no file if there is none."""
-    records = list(gold_evidence(export.db, export.who, export.project, flagged=export.flagged))
+def _write_evidence(export: Exporting, corpus: Corpus, corpus_path: Path) -> list[Path]:
+    """Write the evidence that stands beside a corpus, of its texts alone; no file if there is none."""
+    ids = set(corpus.ids)
+    of_project = gold_evidence(export.db, export.who, export.project, flagged=export.flagged)
+    records = [record for record in of_project if record["item"] in ids]
     if not records:
         return []
     path = corpus_path.with_name(f"{stem(corpus_path)}.evidence.jsonl")
@@ -248,7 +273,7 @@ def _content(export: Exporting) -> Iterator[str]:
 
 def _records(export: Exporting) -> Iterator[dict[str, Any]]:
     if export.what in MERGES:
-        corpus, _ = _merged(export)
+        corpus, _, _ = _merged(export)
         return corpus.table.iter_rows(named=True)
     if export.what in _WITHOUT_TEXTS:
         return _WITHOUT_TEXTS[export.what](export.db, export.who, export.project)

@@ -132,22 +132,21 @@ def _shown(
 
 def _largest_changes(cases: pl.DataFrame, outcomes: list[str]) -> pl.DataFrame:
     """As many cases of each check and outcome as a page shows, those that moved the score most."""
-    outcome = pl.col("outcome")
-    order = {name: number for number, name in enumerate(outcomes)}
     score_change = pl.col("after") - pl.col("before")
     change = score_change.abs().fill_nan(0.0)  # NaN would rank above every change
+    # Of millions of cases nothing but their ranks is made; the columns of the few that are shown come after.
+    rank = cases.select(change.rank("ordinal", descending=True).over(_PLACE)).to_series()
+    is_shown = pl.repeat(False, len(cases), eager=True)
+    for name in outcomes:
+        is_shown |= (cases["outcome"] == name) & (rank <= _MOST[name])
 
-    with_names = cases.with_columns(pl.col(_PLACE).cast(pl.String))
-    of_outcomes = with_names.filter(outcome.is_in(outcomes))
-    ranked = of_outcomes.with_columns(
-        rank=change.rank("ordinal", descending=True).over(_PLACE),
-        most=outcome.replace_strict(_MOST, return_dtype=pl.Int64),
-        order=outcome.replace_strict(order, return_dtype=pl.Int8),
-    )
-
+    chosen = cases.filter(is_shown).with_columns(pl.col(_PLACE).cast(pl.String))
+    order = {name: number for number, name in enumerate(outcomes)}
+    in_order = chosen.with_columns(
+        rank=rank.filter(is_shown),
+        order=pl.col("outcome").replace_strict(order, return_dtype=pl.Int8),
+    ).sort("rank", "order", maintain_order=True)
     # By rank first: where the page is full, every check has shown its largest changes.
-    within_limit = ranked.filter(pl.col("rank") <= pl.col("most"))
-    in_order = within_limit.sort("rank", "order", maintain_order=True)
     return in_order.head(_IN_ALL)
 
 

@@ -160,6 +160,9 @@ def export_cli(
         typer.echo(f"splits: {export_written.splits}")
     for file in export_written.files_beside:
         typer.echo(f"beside it: {file}")
+    if export_written.off_topic:
+        off_topic = counted(export_written.off_topic, "text")
+        print_notes([f"{off_topic} annotated as off topic left out (`flagged`)"])
     if left_out:
         print_notes([f"{counted(left_out, 'text')} flagged for identifying details left out (`flagged`)"])
 

@@ -4,13 +4,14 @@ What curates is imported in the functions that use it: `psycheck curate --help` 
 """
 
 import os
+import pickle
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from secrets import token_bytes
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import typer
@@ -24,9 +25,10 @@ from psycheck.io.writing import private_folder, refuse_overwriting, writing
 from psycheck.runs.folder import run_files, save_run, writes_run
 
 if TYPE_CHECKING:
+    from psycheck.corpora.curate.dumps import Tally
     from psycheck.corpora.curate.gather import Curated
     from psycheck.corpora.curate.settings import Curating
-    from psycheck.corpora.curate.spill import Progress
+    from psycheck.corpora.curate.spill import DumpTask, Progress, Spread
 
 CORPUS = "corpus.jsonl.zst"
 SALT_BYTES = 32
@@ -49,6 +51,7 @@ def curate_cli(
     preset: str | None = None,
     salt: Path | None = None,
     hash_ids: bool = False,
+    engine: str = "local",
     force: bool = False,
     json_: bool = False,
 ) -> None:
@@ -77,7 +80,15 @@ def curate_cli(
     how = read_settings(Curating, values)
 
     with ProgressLine() as line:
-        run = curate_dumps(dumps, out=out, corpus=corpus, salt=salt, how=how, progress=line)
+        run = curate_dumps(
+            dumps,
+            out=out,
+            corpus=corpus,
+            salt=salt,
+            how=how,
+            progress=line,
+            engine=engine,
+        )
     print_run(run, out, _console_lines(run, target), as_json=json_, corpus=str(target))
 
 
@@ -101,12 +112,14 @@ def curate_dumps(
     salt: str | Path | None = None,
     how: "Curating | None" = None,
     progress: "Progress | None" = None,
+    engine: str = "local",
 ) -> Run:
     """Make a corpus from dumps, and write it with its funnel into the folder `out`, whole or not at all.
 
     `corpus` is the file of the corpus (default: corpus.jsonl.zst in `out`; the extension sets the format).
     Authors are hashed with a secret: the content of the file `salt`, which is created if it does not exist,
     or a random one that is thrown away, so that nobody can link the authors to names.
+    `engine` names what reads the dumps: this process, one after the other, or the actors of a cluster.
     """
     from psycheck.corpora.curate.gather import curate
     from psycheck.corpora.curate.settings import Curating
@@ -120,6 +133,7 @@ def curate_dumps(
     target = Path(corpus) if corpus is not None else folder / CORPUS
     inputs = [Path(path) for path in (*dumps, salt, how.nrc) if path is not None]
     _refuse_target(target, folder, inputs)
+    spread = _spread(engine)  # an unknown name is refused before a secret is made
     secret = _read_or_make_secret(Path(salt)) if salt is not None else token_bytes(SALT_BYTES)
 
     # Texts of a killed process must not stay on the disk.
@@ -133,6 +147,7 @@ def curate_dumps(
             salt=secret,
             name=target.name.partition(".")[0],
             progress=progress,
+            spread=spread,
         )
         findings = Findings(_findings(curated, how))
         run = Run(
@@ -156,6 +171,36 @@ def curate_dumps(
         run = with_headlines(run)
         save_run(run, folder, pages_of(run), corpus_file)
     return run
+
+
+def _spread(engine: str) -> "Spread | None":
+    """How dumps are read beside each other; None for the local engine, which reads one after the other."""
+    from psycheck.scoring.engine import open_engine
+    from psycheck.scoring.ray_engine import RayEngine
+
+    opened = open_engine(engine)
+    if not isinstance(opened, RayEngine):
+        return None
+
+    def spread(tasks: "Sequence[DumpTask]") -> "Iterator[tuple[int, Tally]]":
+        rows = [{"place": place, "task": pickle.dumps(task)} for place, task in enumerate(tasks)]
+        for row in opened.map_rows(rows, SpillDumps, (), blocks=len(rows)):
+            yield int(row["place"]), pickle.loads(row["tally"])
+
+    return spread
+
+
+class SpillDumps:
+    """Reads dumps on an actor, which sees the folder of the run as this process does."""
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The tally of the dump in a row of Ray Data, whose posts are put aside by now."""
+        from psycheck.corpora.curate.spill import spill_dump
+
+        task = pickle.loads(row["task"])
+        # What a lost actor left of this dump is not whole.
+        shutil.rmtree(task.folder, ignore_errors=True)
+        return {"place": row["place"], "tally": pickle.dumps(spill_dump(task))}
 
 
 def _refuse_target(target: Path, folder: Path, inputs: Sequence[Path]) -> None:

@@ -99,6 +99,7 @@ def improve(
     evidence for the symptoms of PHQ-9.
     """
     from psycheck.commands.improve_record import notes_of, plan_record
+    from psycheck.corpora.fixed_order import in_fixed_order
     from psycheck.runs.environment import environment_of
     from psycheck.runs.pages import save
     from psycheck.text.gender.edits import scope_of
@@ -120,8 +121,8 @@ def improve(
     folder, recipe = _read_start(start)
     recipes = recipe.with_seeds(seeds)
     experiment = plan_experiment(
-        open_corpus(corpus),
-        [open_corpus(other) for other in others],
+        in_fixed_order(open_corpus(corpus)),
+        [in_fixed_order(open_corpus(other)) for other in others],
         recipe,
         way.suites(),
         Path(out),

@@ -10,6 +10,7 @@ from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.errors import BadInput, nearest
 from psycheck.core.finding import Finding
+from psycheck.corpora.fixed_order import in_fixed_order
 from psycheck.scoring.tags import tags_of
 from psycheck.statistics.classification import usable
 from psycheck.statistics.clustered import Clusters
@@ -41,6 +42,7 @@ def evaluate_symptoms(model: SymptomModel, corpus: Corpus) -> tuple[Finding, ...
     The mean is taken over all symptoms on all sentences (controls count), and as in Table 2 of PsySym: over
     the symptoms annotated in the sentences of each disease, then over diseases.
     """
+    corpus = in_fixed_order(corpus)
     labels = _shared_labels(model, corpus)
     tags = tags_of(model, corpus.texts)
     columns = [model.labels.index(label) for label in labels]

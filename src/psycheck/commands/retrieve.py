@@ -4,11 +4,11 @@ What encodes is imported in the functions that use it: `psycheck retrieve --help
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import polars as pl
@@ -16,8 +16,8 @@ import typer
 
 from psycheck.commands import options as opt
 from psycheck.commands.console import ProgressLine, print_json, print_notes
+from psycheck.commands.similar_sentences import Register, SimilaritiesOf, similarities_by
 from psycheck.commands.table_files import check_table_file, write_table
-from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import BadInput, counted, library, nearest
 from psycheck.core.model import Encoder
 from psycheck.core.progress import Progress, silent
@@ -37,9 +37,7 @@ LONGEST = 1_000
 
 COLUMNS = ("id", "text", "disease", "symptom", "similarity", "author", "time")
 CHUNK = 2_048  # sentences that are encoded at a time
-_DIGITS = 6  # a similarity is rounded to so many: what follows depends on how sentences were batched
 _MOST_NAMED = 5  # queues in a note
-Register = Literal["clinician", "poster", "both"]
 _Cosine = Annotated[float, Limit("-1 to 1", lambda value: -1 <= value <= 1)]
 
 
@@ -53,6 +51,7 @@ def retrieve_cli(
     graph: Path | None = None,
     split: str | None = None,
     format_: str | None = None,
+    engine: str = "local",
     force: bool = False,
     json_: bool = False,
 ) -> None:
@@ -61,7 +60,15 @@ def retrieve_cli(
     how = read_settings(Retrieving, opt.values_for(ctx, Retrieving))
     plans = corpus_plans(corpora, columns, split, format_)
     with ProgressLine() as line:
-        retrieved = retrieve(plans, out=out, encoder=encoder, graph=graph, how=how, progress=line)
+        retrieved = retrieve(
+            plans,
+            out=out,
+            encoder=encoder,
+            graph=graph,
+            how=how,
+            progress=line,
+            engine=engine,
+        )
 
     print_notes(retrieved.notes)
     print_notes(f"{counted(count, 'sentence')} left out ({why})" for why, count in retrieved.left_out.items())
@@ -125,14 +132,14 @@ def retrieve(
     graph: str | Path | Graph | None = None,
     how: Retrieving | None = None,
     progress: Progress = silent,
+    engine: str = "local",
 ) -> Retrieved:
     """Find candidates for annotation in one pass over corpora of any size, and write them if `out` is named.
 
     The table has one row per candidate and disease: `id` (of the post, and the number of the sentence),
     `text`, `disease`, `symptom` (the most similar one of the disease), `similarity`, `author`, `time`.
+    `engine` names what encodes the sentences: this process, or the actors of a cluster.
     """
-    from psycheck.models.opening import open_encoder
-
     how = how or Retrieving()
     opened_graph = graph if isinstance(graph, Graph) else read_graph(graph)
     diseases = how.diseases or tuple(opened_graph.disease)
@@ -148,9 +155,8 @@ def retrieve(
     _fill_queues(
         queues,
         _sentences(corpora, reading),
-        open_encoder(encoder),
-        symptoms,
-        how.register,
+        similarities_by(engine, encoder, symptoms, how.register),
+        name=encoder if isinstance(encoder, str) else "encoding",
         reading=reading,
         progress=progress,
     )
@@ -210,21 +216,16 @@ def _refuse_unknown_diseases(diseases: Sequence[str], graph: Graph) -> None:
 def _fill_queues(
     queues: Sequence[Queue],
     sentences: Iterator[Candidate],
-    encoder: Encoder,
-    symptoms: Sequence[Symptom],
-    register: Register,
+    similarities_of: SimilaritiesOf,
     *,
+    name: str,
     reading: _Reading,
     progress: Progress,
 ) -> None:
     """Encode all sentences, chunk by chunk, and offer each to the queues of the symptoms it is similar to."""
-    from psycheck.scoring.vectors import vectors_of
-
-    similarities_of = nearest_of(encoder, symptoms, register)
     started = time.monotonic()
-    while chunk := list(islice(sentences, CHUNK)):
-        vectors = vectors_of(encoder, [sentence.text for sentence in chunk])
-        similarities = similarities_of(vectors)
+    chunks = iter(lambda: list(islice(sentences, CHUNK)), [])
+    for chunk, similarities in similarities_of(chunks):
         for queue in queues:
             for i in queue.places(similarities):
                 # A copy: a row alone would keep the similarities of its whole chunk in memory.
@@ -232,39 +233,7 @@ def _fill_queues(
 
         # The total is 0, unknown: corpora are read as a stream.
         reading.sentences += len(chunk)
-        progress(encoder.name, reading.sentences, 0, time.monotonic() - started)
-
-
-def nearest_of(
-    encoder: Encoder, symptoms: Sequence[Symptom], register: Register = "both"
-) -> Callable[[FloatArray], FloatArray]:
-    """A function from n vectors to their highest cosine similarity to each symptom, (n, k)."""
-    from psycheck.scoring.vectors import vectors_of
-    from psycheck.statistics.word_association import highest_cosine
-
-    descriptions = [descriptions_of(symptom, register) for symptom in symptoms]
-    # Where the descriptions of each symptom begin in the list of all.
-    starts = np.cumsum([0, *map(len, descriptions)])[:-1]
-    all_descriptions = [text for texts in descriptions for text in texts]
-    described = vectors_of(encoder, all_descriptions)
-
-    def highest(vectors: FloatArray) -> FloatArray:
-        return np.asarray(highest_cosine(vectors, described, starts).round(_DIGITS))
-
-    return highest
-
-
-def descriptions_of(symptom: Symptom, register: Register) -> tuple[str, ...]:
-    """The descriptions of a symptom in a register; an error where it has none."""
-    texts = symptom.descriptions if register == "both" else getattr(symptom, register)
-    if not texts:
-        raise BadInput(
-            f"symptom '{symptom.name}' has no description in the {register}'s register",
-            code="retrieve.no-description",
-            key="register",
-            allowed="both, or clinician",
-        )
-    return tuple(texts)
+        progress(name, reading.sentences, 0, time.monotonic() - started)
 
 
 def _sentences(corpora: Sequence[CorpusPlan], reading: _Reading) -> Iterator[Candidate]:

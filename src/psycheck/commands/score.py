@@ -73,7 +73,7 @@ def score_cli(
     if fast:
         specs = list(map(fast_spec, specs))
     plan = corpus_plan(corpus, columns, split, format_)
-    if is_sharded(plan.path):
+    if is_sharded(plan.path, str(out)):
         opt.refuse(ctx, _ONLY_FOR_ONE_FILE, "scoring file by file", "is for a corpus in one file")
         _score_shards(specs[0], plan, out, engine)
         return

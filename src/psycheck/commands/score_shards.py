@@ -56,9 +56,12 @@ class ShardTally:
     complaints: Counter[str] = field(default_factory=Counter)
 
 
-def is_sharded(corpus: str) -> bool:
-    """Whether a corpus is named by a pattern or a URL: many files, which are scored one by one."""
+def is_sharded(corpus: str, out: str = "") -> bool:
+    """Whether files are scored one by one: a pattern, a URL, or a file whose scores go into a folder."""
     has_wildcard = any(character in corpus for character in _WILDCARDS)
+    into_folder = out != "" and not Path(out).suffix
+    if into_folder and Path(corpus).is_file():
+        return True
     return _URL in corpus or (has_wildcard and not Path(corpus).exists())
 
 
@@ -102,7 +105,7 @@ def _scored_shards(
     """The tally of each file, as soon as its scores are written."""
     if isinstance(engine, RayEngine):
         rows = [{**asdict(shard), "plan": plan} for shard in shards]
-        for row in engine.map_rows(rows, ScoreShards, portable_spec(model), blocks=len(rows)):
+        for row in engine.map_rows(rows, ScoreShards, (portable_spec(model),), blocks=len(rows)):
             complaints = Counter(dict.fromkeys(row["complaints"], 1))
             yield ShardTally(texts=int(row["texts"]), failed=int(row["failed"]), complaints=complaints)
         return
@@ -132,12 +135,14 @@ class ScoreShards:
 def score_shard(model: Model, shard: Shard, plan: CorpusPlan) -> ShardTally:
     """Score the texts of one file, and write their scores whole or not at all."""
     tally = ShardTally()
-    tables: list[pl.DataFrame] = []
-    with _fetched(shard.source) as source:
+    with _fetched(shard.source) as source, TemporaryDirectory(prefix="psycheck-") as folder:
+        # Piece by piece on the disk: a file, and its scores, may be larger than the memory.
+        parts: list[Path] = []
         for piece in stream_corpus(replace(plan, path=str(source))):
             scores = _scores_of_piece(model, piece, tally)
-            tables.append(_table(model, piece, scores))
-    _put(pl.concat(tables), shard.target)
+            parts.append(Path(folder) / f"{len(parts):08}.parquet")
+            _table(model, piece, scores).write_parquet(parts[-1])
+        _put(pl.scan_parquet(parts), shard.target)
     return tally
 
 
@@ -178,6 +183,8 @@ def _shards_of(pattern: str, out: str, fingerprint: str) -> list[Shard]:
 
 def _sizes_by_file(pattern: str) -> dict[str, int]:
     """The size in bytes of each file that a pattern names."""
+    if Path(pattern).is_file():
+        return {pattern: Path(pattern).stat().st_size}
     if _URL not in pattern:
         # Path.glob takes no absolute pattern.
         root = Path(Path(pattern).anchor)
@@ -209,16 +216,16 @@ def _fetched(source: str) -> Iterator[Path]:
         yield local
 
 
-def _put(table: pl.DataFrame, target: str) -> None:
+def _put(table: pl.LazyFrame, target: str) -> None:
     """Write a table where nobody sees it before it is complete."""
     if _URL not in target:
         with written(Path(target)) as part:
-            table.write_parquet(part)
+            table.sink_parquet(part)
         return
     filesystem, path = _opened_url(target)
     with TemporaryDirectory(prefix="psycheck-") as folder:
         local = Path(folder) / "scores.parquet"
-        table.write_parquet(local)
+        table.sink_parquet(local)
         # An object store shows an object once it is whole; elsewhere a move does that.
         partial = f"{path}.partial"
         filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)

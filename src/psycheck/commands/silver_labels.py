@@ -375,11 +375,17 @@ def _rationales(answered: Answers, labelled: Corpus) -> Iterator[Mapping[str, st
         if not hasattr(model, "rationale"):
             continue
         for id_, reply in zip(labelled.ids, view.replies(labelled.texts), strict=True):
-            reason = model.rationale(reply) if reply else ""
-            if reason:
+            if reply is None:
+                continue
+            reason = model.rationale(reply)
+            disorder = model.named_disorder(reply) if hasattr(model, "named_disorder") else ""
+            if reason or disorder:
                 row = {"id": id_, "model": model.name, "rationale": reason}
-                # The disorders that the reason names, as ANGST's silver labels were made from them.
-                named = sorted({name for name, _ in named_conditions(reason)})
+                # What an open-ended reply names, from which ANGST's silver labels were made (A.1).
+                if disorder:
+                    row["disorder"] = disorder
+                # The conditions of the graph that the name or the reason holds.
+                named = sorted({name for name, _ in named_conditions(f"{disorder}\n{reason}")})
                 yield {**row, "named": ", ".join(named)} if named else row
 
 

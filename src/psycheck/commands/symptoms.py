@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from psycheck.training.recipe import Recipe
 
 _ANNOTATED_ONLY: Final = (
-    *("corpus", "missing", "each", "judgements", "graph", "preset", "layers", "balanced"),
+    *("corpus", "missing", "each", "judgements", "controls", "graph", "preset", "layers", "balanced"),
     *("dev_share", "learning_rate", "max_length", "patience", "probe", "criterion"),
 )
 _MOST_UNLABELLED: Final = 5_000  # sentences of a corpus that the second training reads
@@ -83,16 +83,19 @@ def train_cli(
     missing: str = "enhanced",
     each: bool = False,
     judgements: Path | None = None,
+    controls: str | None = None,
     graph: Path | None = None,
     preset: str = "symptoms",
     format_: str | None = None,
 ) -> None:
     """Train a symptom model on annotated sentences (run again to resume), or on the sentence bank."""
+    from psycheck.corpora.columns import Columns
     from psycheck.corpora.judgements import read_judgements, with_judgements
     from psycheck.corpora.opening import corpus_path, corpus_plan, open_corpus
     from psycheck.io.settings import read_settings
     from psycheck.io.writing import refuse_overwriting
     from psycheck.symptoms.graph import read_graph
+    from psycheck.training.control_sentences import with_controls
     from psycheck.training.symptom_models import Labels, learnable, refuse_misfits, train_each, train_symptoms
 
     if from_bank:
@@ -113,7 +116,10 @@ def train_cli(
     plan = corpus_plan(corpus, columns, None, format_)
     # Folders that a training replaces or removes as a whole.
     replaced_folders = [out, Path(f"{out}.training"), Path(f"{out}.teacher")]
+    control_plan = corpus_plan(controls, Columns()) if controls is not None else None
     candidates = [corpus_path(plan), judgements, graph, Path(recipe.start)]
+    if control_plan is not None:
+        candidates.append(corpus_path(control_plan))
     inputs = [path for path in candidates if path is not None]
     refuse_overwriting(replaced_folders, inputs)
 
@@ -122,6 +128,9 @@ def train_cli(
         opened = with_judgements(opened, read_judgements(judgements))
     refuse_misfits(opened.labels, read_graph(graph))
     print_notes(opened.notes, opened.name)
+    if control_plan is not None:
+        opened, note = with_controls(opened, open_corpus(control_plan), seed=recipe.seed)
+        print_notes([note], opened.name)
     # A symptom that was named and cannot be learned is an error; of all symptoms of an export, some are rare.
     if not columns.labels and not each:
         labels = learnable(opened, recipe)

@@ -147,7 +147,7 @@ def _tables(
         {"place": place, "piece": pickle.dumps((piece, status, subject))}
         for place, (piece, _) in enumerate(pieces)
     ]
-    for row in engine.map_rows(rows, TagPieces, spec, blocks=len(rows)):
+    for row in engine.map_rows(rows, TagPieces, (spec,), blocks=len(rows)):
         _, part = pieces[int(row["place"])]
         yield part, pickle.loads(row["tags"])
 

@@ -41,7 +41,6 @@ def train_cli(
 ) -> None:
     """Train a model; run the same command again to resume, finished work is not repeated."""
     from psycheck.corpora.opening import corpus_plan, open_corpus
-    from psycheck.training import search as searching
     from psycheck.training.fit import train, with_dev
     from psycheck.training.recipe import Recipe, preset_of, space_of
     from psycheck.training.recipe import preset as recipe_named
@@ -72,7 +71,9 @@ def train_cli(
     trained_seeds: list[Trained] = []
     with ProgressLine() as line:
         if search:
-            trained = searching.search(
+            from psycheck.training.search import search as search_parameters
+
+            trained = search_parameters(
                 data,
                 recipe,
                 out,
@@ -88,7 +89,9 @@ def train_cli(
 
         if seeds:
             # After a search, with the best recipe that it found.
-            trained_seeds = searching.train_seeds(
+            from psycheck.training.search import train_seeds
+
+            trained_seeds = train_seeds(
                 data,
                 recipe,
                 out / "seeds",

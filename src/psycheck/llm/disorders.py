@@ -40,8 +40,11 @@ class _Parts:
     rationales: list[str] = field(default_factory=list)
 
 
-def read_open(sample: Sample, prompt: Prompt) -> tuple[FloatArray, str]:
-    """Scores of the labels, (k,), and the rationale; a reply that was cut must have begun the rationale."""
+def read_open(sample: Sample, prompt: Prompt) -> tuple[FloatArray, str, str]:
+    """Scores of the labels, (k,), the rationale, and the disorder as it is named, "" if none is.
+
+    A reply that was cut must have begun the rationale.
+    """
     parts = _under_headings(sample.text, cut=sample.is_cut)
     if not parts.verdicts:
         parts = _in_fields(sample.fields)
@@ -50,14 +53,14 @@ def read_open(sample: Sample, prompt: Prompt) -> tuple[FloatArray, str]:
     rationale = " ".join(parts.rationales).strip()
     has_disorder = agreed(meaning(verdict) for verdict in parts.verdicts)
     if has_disorder is None:
-        return scores, rationale
+        return scores, rationale, ""
 
     # A disorder without a name may be any of the labels.
     names = ", ".join(parts.names)
     plain_names = " ".join(words_of(names))
     is_unnamed = plain_names in _DISORDER["unknown"]
     if has_disorder == 1 and is_unnamed:
-        return scores, rationale
+        return scores, rationale, ""
 
     for column, label in enumerate(prompt.labels):
         is_named = _named(prompt.names[label], names)
@@ -65,7 +68,7 @@ def read_open(sample: Sample, prompt: Prompt) -> tuple[FloatArray, str]:
         contradicts = has_disorder == 0 and is_named == 1
         if is_named is not None and not contradicts:
             scores[column] = is_named
-    return scores, rationale
+    return scores, rationale, names.strip() if has_disorder == 1 else ""
 
 
 def _named(label_words: Sequence[str], names: str) -> float | None:

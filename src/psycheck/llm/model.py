@@ -156,6 +156,10 @@ class LlmModel:
         """What a reply gives as its reason, "" if nothing."""
         return self.reading(reply).rationale
 
+    def named_disorder(self, reply: Reply, /) -> str:
+        """The disorder that an open-ended reply names, in its own words; "" if none."""
+        return self.reading(reply).disorder
+
     def score(self, texts: Sequence[str], /) -> FloatArray:
         """Scores of texts whose replies are not kept, (n, k); NaN without a readable reply."""
         scores = np.full((len(texts), len(self.labels)), np.nan)

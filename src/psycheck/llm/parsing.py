@@ -57,7 +57,8 @@ class Reading:
     """What a reply says.
 
     `scores` has one score per label, (k,), NaN where the reply does not answer. `how` says where the answer
-    stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. For a rating scale,
+    stood: json, lines, words or prose; or why there is none: a key of unanswered.toml. `disorder` is what an
+    open-ended answer names, in its own words. For a rating scale,
     `items` holds the points of each item, (n,), NaN where missing, with `total` and `band`. Where items have
     evidence, `evidence` says what became of each, and the total is between `least` and `most`.
     `agreement` is the share of several samples that give the commonest decision, over the labels.
@@ -66,6 +67,7 @@ class Reading:
     scores: FloatArray
     how: str
     rationale: str = ""
+    disorder: str = ""
     items: FloatArray = field(default_factory=lambda: NOTHING)
     total: float = math.nan
     band: str = ""
@@ -134,11 +136,12 @@ def _read_choice(sample: Sample, prompt: Prompt) -> Reading:
 
 
 def _read_open(sample: Sample, prompt: Prompt) -> Reading:
-    scores, rationale = read_open(sample, prompt)
+    scores, rationale, disorder = read_open(sample, prompt)
     return Reading(
         scores=scores,
         how=_where(sample),
         rationale=rationale,
+        disorder=disorder,
     )
 
 

@@ -87,7 +87,7 @@ class RayEngine:
             {"place": place, "items": _packed(batch.items)} for place, batch in enumerate(batches)
         ]
         blocks = len(batches) // _BATCHES_PER_BLOCK
-        for row in self.map_rows(rows_of_batches, ScoreBatches, spec, blocks=blocks):
+        for row in self.map_rows(rows_of_batches, ScoreBatches, (spec,), blocks=blocks):
             batch = batches[int(row["place"])]
             scored: BatchScores = pickle.loads(row["scores"])
             answered = batch.take(scored.rows)
@@ -101,9 +101,9 @@ class RayEngine:
             raise fails_on_every_text(task)
 
     def map_rows(
-        self, rows: Sequence[dict[str, Any]], worker: type, spec: str, *, blocks: int
+        self, rows: Sequence[dict[str, Any]], worker: type, arguments: tuple[Any, ...], *, blocks: int
     ) -> Iterator[dict[str, Any]]:
-        """What the actors return for each row, as it arrives: each opens the model of a spec once.
+        """What the actors return for each row, as it arrives: each makes one worker, of these arguments.
 
         Rows are sent, and return, block by block. A lost actor is started again by Ray Data, which sends what
         it was at work on anew.
@@ -119,7 +119,7 @@ class RayEngine:
         dataset = ray.data.from_items(list(rows), override_num_blocks=blocks)
         mapped = dataset.map(
             worker,
-            fn_constructor_args=(spec,),
+            fn_constructor_args=arguments,
             compute=ray.data.ActorPoolStrategy(size=min(actors, blocks)),
             num_cpus=1,
             num_gpus=1 if gpus else 0,

@@ -65,7 +65,7 @@ def deck_cli(
             progress=line,
             say=TO_STDERR,
         )
-    _print(deck_tables(run.findings), out)
+    _print(deck_tables(run), out)
 
 
 @app.command("gender")
@@ -89,6 +89,7 @@ def gender_cli(
     neutral: Literal["they", "remove"] = "they",
     swap: list[str] | None = None,
     swap_person: Literal["all", "main"] | None = None,
+    first_person: bool = False,
     direct_bias: bool = True,
 ) -> None:
     """Gender bias: train on original, swapped, neutralised and augmented texts, and compare decisions."""
@@ -100,6 +101,9 @@ def gender_cli(
     if not starts:
         opt.refuse(ctx, ("preset", "epochs", "max_length"), "study gender without --start", "with --start")
     encoders = encoders or ["minilm"]
+    if first_person:
+        _study_writers(ctx, columns, corpus, out, group, encoders, learners)
+        return
     if encoders == ["tfidf"] and direct_bias:
         opt.refuse(
             ctx,
@@ -127,6 +131,53 @@ def gender_cli(
             say=TO_STDERR,
         )
     _print(gender_tables(run), out)
+
+
+def _study_writers(
+    ctx: typer.Context,
+    columns: "Columns",
+    corpus: str,
+    out: Path,
+    group: str | None,
+    encoders: list[str],
+    learners: list[str] | None,
+) -> None:
+    """First-person texts: the probe of the writer's gender, and fairness by it and by the record."""
+    from psycheck.core.errors import BadInput
+    from psycheck.corpora.opening import corpus_plan
+    from psycheck.report.studies.gender_writers_tables import writer_tables
+    from psycheck.studies.gender_writers import study_writers
+
+    of_pairs = (
+        "starts",
+        "seeds",
+        "balance",
+        "each",
+        "pairs",
+        "neutral",
+        "swap",
+        "swap_person",
+        "direct_bias",
+    )
+    opt.refuse(ctx, of_pairs, "study gender --first-person", "without --first-person")
+    if group is None:
+        raise BadInput(
+            "the gender of the writers is not named",
+            code="gender-study.no-record",
+            allowed="a group column with it",
+            do="name its column: `group=COLUMN`",
+        )
+    with ProgressLine() as line:
+        run = study_writers(
+            corpus_plan(corpus, replace(columns, groups=(group,))),
+            out=out,
+            record=group,
+            encoder=encoders,
+            names=learners or ("lr",),
+            progress=line,
+            say=TO_STDERR,
+        )
+    _print(writer_tables(run), out)
 
 
 @app.command("angst")
@@ -191,6 +242,7 @@ def angst_cli(
 @opt.verb("study psysym")
 def psysym_cli(
     sentences: str = "demo:sentences",
+    controls: str | None = None,
     people: str = "demo:people",
     out: Path = OUT,
     start: str | None = None,
@@ -216,6 +268,7 @@ def psysym_cli(
             corpus_plan(sentences, Columns()),
             None if people == "none" else corpus_plan(people, Columns()),
             out=out,
+            controls=corpus_plan(controls, Columns()) if controls else None,
             recipe=recipe,
             seeds=seeds,
             encoder=encoder,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from psycheck import Corpus, Recipe
+from psycheck import Corpus, Finding, Recipe
 from psycheck.core.errors import BadInput, counted
 
 # DECK, section 4.1 and App-table 3.
@@ -83,3 +83,30 @@ def _fewer_texts(size: Size, test: Corpus) -> Iterator[str]:
             f"on {tried:,} texts of {test.name} a pass rate near one half has an interval of "
             f"{width:.0f} points ({why})"
         )
+
+
+def wide_intervals(rates: Sequence[Finding]) -> list[str]:
+    """Of each model and corpus the checks whose pass rate has an interval of more than 10 points, and why."""
+    by_model: dict[tuple[str, str], list[Finding]] = {}
+    for rate in rates:
+        if rate.measure == "pass_rate" and rate.tested and _points(rate) > _WIDEST:
+            by_model.setdefault((rate.where["model"], rate.where["corpus"]), []).append(rate)
+
+    notes = []
+    for (model, corpus), wide in by_model.items():
+        checks = ", ".join(rate.where["check"] for rate in wide)
+        widest = max(wide, key=_points)
+        notes.append(
+            f"{model}, {corpus}: intervals of more than {_WIDEST} points for {checks} "
+            f"(widest: {widest.where['check']}, {_points(widest):.0f} points, n {widest.n}); a check counts "
+            "texts that it changes, MFT checks those of one class"
+        )
+    return notes
+
+
+def _points(rate: Finding) -> float:
+    """The width of the interval of a pass rate, in points."""
+    if rate.interval is None:
+        return 0.0
+    low, high = rate.interval
+    return 100 * (high - low)

@@ -34,7 +34,7 @@ from psycheck import (
 from psycheck.core.errors import BadInput
 from psycheck.core.progress import Progress, Say, quiet, silent
 from psycheck.studies.deck_checks import TriedChecks, correlations, try_checks
-from psycheck.studies.deck_design import Size, left_out
+from psycheck.studies.deck_design import Size, left_out, wide_intervals
 from psycheck.studies.deck_figures import table_figures
 
 AUDIT = "study"
@@ -133,6 +133,7 @@ def study_deck(
         findings=Findings(_all_findings(done)),
         notes=(
             *left_out(size, recipes, last_experiment.tests, retrain=retrain),
+            *_wide_intervals(done),
             *_notes(last_experiment.tests, arms),
         ),
         folder=folder,
@@ -255,6 +256,13 @@ def _all_findings(done: Mapping[str, _OneCorpus]) -> list[Finding]:
         *pass_rates_across_corpora(pass_rates),
         *correlations(best, [result.tried for result in done.values()]),
     ]
+
+
+def _wide_intervals(done: Mapping[str, _OneCorpus]) -> list[str]:
+    notes: list[str] = []
+    for result in done.values():
+        notes += wide_intervals(result.tried.rates)
+    return notes
 
 
 def _notes(tests: Sequence[Corpus], arms: Sequence[ArmResult]) -> tuple[str, ...]:

@@ -94,14 +94,14 @@ def study_gender(
     folder = Path(out)
     trainings = [training_of(texts, one_cut, seed) for seed, one_cut in enumerate(cuts)]
     # Models that are fine-tuned have vectors of their own.
-    opened_encoders = _opened(encoder) if grids else [None]
+    vectors = opened_encoders(encoder) if grids else [None]
     rows: list[Decided] = []
     encoder_notes: list[str] = []
-    for place, opened_encoder in enumerate(opened_encoders):
+    for place, opened_encoder in enumerate(vectors):
         setting, notes = _encode_all(Setting(folder, opened_encoder, progress, say), trainings)
         rows += _classify_pairs(setting, grids, recipes if place == 0 else (), trainings)
         encoder_notes += notes
-    encoders = [opened_encoder for opened_encoder in opened_encoders if opened_encoder is not None]
+    encoders = [opened_encoder for opened_encoder in vectors if opened_encoder is not None]
 
     run = Run(
         plan={
@@ -110,7 +110,7 @@ def study_gender(
             "corpora": [_described(opened, texts)],
             "threshold": 0.5,
             "cuts": [_described_cut(one_cut) for one_cut in cuts],
-            **_described_learners(grids, recipes, opened_encoders),
+            **_described_learners(grids, recipes, vectors),
             "balance": balance,
             "record": record,
             "neutral": how,
@@ -140,7 +140,7 @@ def study_gender(
     return save_run(run, folder)
 
 
-def _opened(encoder: EncoderLike | Sequence[EncoderLike]) -> list[Encoder | None]:
+def opened_encoders(encoder: EncoderLike | Sequence[EncoderLike]) -> list[Encoder | None]:
     """The encoders, each with its own name; None stands for TF–IDF."""
     several = isinstance(encoder, Sequence) and not isinstance(encoder, str)
     specs: Sequence[EncoderLike] = encoder if several else [encoder]  # type: ignore[assignment, list-item]

@@ -142,7 +142,7 @@ def gendered_texts(
     left out and listed by id. A text whose swapped wording is another text of the corpus is the same text
     twice.
     """
-    recorded_genders = _recorded_genders(corpus, record)
+    on_record = recorded_genders(corpus, record)
     targets = corpus.targets([label])[:, 0]
     texts = corpus.texts
     ids = corpus.ids
@@ -155,7 +155,7 @@ def gendered_texts(
     selected: list[_Wordings] = []
     for row, text in enumerate(texts):
         named = gender_of(text, scope)
-        recorded = recorded_genders[row]
+        recorded = on_record[row]
         gender = recorded or named
         reason = _why_unusable(float(targets[row]), gender)
         if reason:
@@ -188,7 +188,7 @@ def gendered_texts(
     return _gendered(corpus, label, scope, selected, dict(left_out), tuple(undecided))
 
 
-def _recorded_genders(corpus: Corpus, record: str | None) -> list[str | None]:
+def recorded_genders(corpus: Corpus, record: str | None) -> list[str | None]:
     """The gender that the record gives each text; None where it gives none."""
     if record is None:
         return [None] * len(corpus)

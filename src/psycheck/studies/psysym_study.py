@@ -34,6 +34,7 @@ from psycheck import (
     train_symptoms,
     train_symptoms_by_disease,
     training_folder,
+    with_control_sentences,
     writes_run,
 )
 from psycheck.core.errors import BadInput
@@ -108,12 +109,13 @@ class _Design:
         return step
 
 
-@writes_run("sentences", "people")
+@writes_run("sentences", "people", "controls")
 def study_psysym(
     sentences: CorpusLike = "demo:sentences",
     people: CorpusLike | None = "demo:people",
     *,
     out: str | Path,
+    controls: CorpusLike | None = None,
     recipe: Recipe | None = None,
     seeds: int = 1,
     encoder: str = "minilm",
@@ -128,10 +130,15 @@ def study_psysym(
     `sentences` are annotated with symptoms (the group `disease` names the queue of each, "control" is none);
     `people` are posts of authors annotated with conditions, None to leave out Tables 5 and 9. Both need
     train, dev and test. Table 2 leaves controls out; the models of 5.2 and 5.3 learn with them, in balanced
-    batches, and give the symptoms of histories. `dictionaries` (`read_dictionary`) are further rows of Table
+    batches, and give the symptoms of histories; `controls` are further ones (`with_control_sentences`).
+    `dictionaries` (`read_dictionary`) are further rows of Table
     10. The folder gets `study.md` and `report.html`; finished trainings are reused.
     """
     corpus = open_corpus(sentences)
+    control_notes = []
+    if controls is not None:
+        corpus, note = with_control_sentences(corpus, open_corpus(controls))
+        control_notes.append(note)
     corpora = [corpus]
     authors = None if people is None else against_controls(histories_by_author(open_corpus(people)))
     if authors is not None:
@@ -155,7 +162,7 @@ def study_psysym(
         findings += _detection(design, authors, models[0], encoder)
 
     # Read next to the published tables, our figures would otherwise look like a failed replication.
-    notes = ["the published figures are of other corpora and models than ours"]
+    notes = ["the published figures are of other corpora and models than ours", *control_notes]
     for opened in corpora:
         notes += opened.notes
     run = Run(

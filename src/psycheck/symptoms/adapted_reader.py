@@ -6,7 +6,6 @@ costs. The layer gives two logits per symptom, "mentioned" and "present in the w
 tokens, since one clause of a long sentence is enough, plus that of their mean.
 """
 
-import tomllib
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from psycheck.core.arrays import FloatArray
 from psycheck.core.errors import UNREADABLE, ModelFailure, explained
+from psycheck.io.toml import parse_toml
 from psycheck.models.fingerprint import file_hash
 from psycheck.models.hf import HfEncoder
 from psycheck.models.opening import open_encoder
@@ -103,7 +103,7 @@ def open_adapted(folder: Path, batch: int | None) -> AdaptedReader:
         where=str(folder),
         allowed="a folder that `psycheck symptoms train --from-bank` wrote",
     ):
-        card = tomllib.loads((folder / CARD_FILE).read_text("utf-8"))
+        card = parse_toml((folder / CARD_FILE).read_text("utf-8"))
         tensors = load_file(folder / READER_FILE)
         labels = tuple(card["reader"]["symptoms"])
         encoder_name = card["reader"]["encoder"]

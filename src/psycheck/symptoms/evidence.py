@@ -11,7 +11,7 @@ from psycheck.core.errors import BadInput
 from psycheck.core.model import Capabilities
 from psycheck.models.fingerprint import hashed_parts
 from psycheck.symptoms.graph import read_graph
-from psycheck.symptoms.reader import DEFAULT, SymptomModel, SymptomOptions, open_symptoms
+from psycheck.symptoms.reader import DESCRIPTIONS, SymptomModel, SymptomOptions, open_symptoms
 from psycheck.text.clean import split_sentences
 
 SCALE: Final = "phq9"
@@ -74,8 +74,10 @@ def asked_symptoms() -> tuple[str, ...]:
 
 
 def open_evidence(target: str = "", options: SymptomOptions | None = None) -> Evidence:
-    """Evidence from a symptom model, "descriptions" or a folder; by default from the shipped reader."""
-    model = open_symptoms(target or DEFAULT, options or SymptomOptions())
+    """Evidence from a symptom model, "default" or a folder; without a target, from descriptions."""
+    # Not from the shipped reader: similarity that is a little higher or lower tells more here than what is
+    # certainly said, and carries over better to other corpora (docs/benchmarks/grounding.md).
+    model = open_symptoms(target or DESCRIPTIONS, options or SymptomOptions())
     symptoms = asked_symptoms()
     missing = [symptom for symptom in symptoms if symptom not in model.labels]
     if missing:

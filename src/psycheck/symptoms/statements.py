@@ -1,6 +1,5 @@
 """What sentences say of symptoms: mentioned, present in the writer, and how much that counts as evidence."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.core.arrays import FloatArray
+from psycheck.io.toml import parse_toml
 from psycheck.text.status import Status
 
 # The weight of the subject, w_subj of formula (1): the writer, or somebody else.
@@ -45,7 +45,7 @@ class Naming:
 
 def read_naming(card: Path) -> Naming | None:
     """The part of a reader's card (TOML) that says what it may name; None if that was not measured."""
-    tables = tomllib.loads(card.read_text("utf-8"))
+    tables = parse_toml(card.read_text("utf-8"))
     if "thresholds" not in tables:
         return None
     measured = tables["measured"]

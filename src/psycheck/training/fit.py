@@ -19,7 +19,6 @@ from psycheck.models.tfidf_file import TFIDF_FILE, save_tfidf
 from psycheck.scoring.answers import scores_of
 from psycheck.training.card import RECORD, described, numbers, read_record, versions, write_record
 from psycheck.training.dev_figures import figures
-from psycheck.training.history_models import as_learned, data_as_learned, fit_histories
 from psycheck.training.linear import fit_frozen, fit_tfidf
 from psycheck.training.parts import AfterEpoch, Data, Fitted, Parts, Progress, held_out, part_of, parts_of
 from psycheck.training.recipe import HISTORY, LEARNER, Recipe, kind_of, recipe_of, start_fingerprint, used
@@ -71,15 +70,32 @@ def train(
     repeated. `progress(done, total)` is called after each step.
     """
     folder = Path(folder)
-    corpus = data_as_learned(corpus, recipe)
+    corpus = _data_as_learned(corpus, recipe)
     trained = fit(corpus, recipe, folder, progress=progress)
     if test is None:
         test = held_out(corpus)
     if test is None:
         return trained
 
-    _measure_on_test(trained, as_learned(test, recipe), recipe)
+    _measure_on_test(trained, _as_learned(test, recipe), recipe)
     return opened(folder, reused=trained.reused)
+
+
+def _data_as_learned(data: Data, recipe: Recipe) -> Data:
+    """`_as_learned` of a corpus, or of train and dev."""
+    if isinstance(data, tuple):
+        return _as_learned(data[0], recipe), _as_learned(data[1], recipe)
+    return _as_learned(data, recipe)
+
+
+def _as_learned(corpus: Corpus, recipe: Recipe) -> Corpus:
+    """The corpus of a recipe for histories, by author; any other as it is."""
+    if kind_of(recipe) != HISTORY:
+        return corpus
+    # Only then: models of histories rest on symptom models, which take a while to import.
+    from psycheck.training.history_models import by_author_as_learned
+
+    return by_author_as_learned(corpus, recipe)
 
 
 def _measure_on_test(trained: Trained, test: Corpus, recipe: Recipe) -> None:
@@ -136,7 +152,7 @@ def fit(
     after_epoch: AfterEpoch | None = None,
 ) -> Trained:
     """`train` without test figures; `after_epoch(epoch, figures)` is called per epoch and may raise."""
-    parts = parts_of(data_as_learned(corpus, recipe), recipe)
+    parts = parts_of(_data_as_learned(corpus, recipe), recipe)
     start = {"name": recipe.start, "fingerprint": start_fingerprint(recipe)}
     # In older versions the key also depended on values that the start does not use.
     settled = recipe_of(used(recipe))  # equal trainings have equal recipes
@@ -282,6 +298,8 @@ def _fit(
             after_epoch=after_epoch,
         )
     if kind == HISTORY:
+        from psycheck.training.history_models import fit_histories
+
         return fit_histories(parts, recipe, progress)
 
     if kind == "frozen":

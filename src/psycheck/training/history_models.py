@@ -26,26 +26,17 @@ from psycheck.symptoms.history_model import (
 from psycheck.symptoms.history_settings import HistorySettings, history_settings
 from psycheck.symptoms.post_weights import Features, PostFeatures
 from psycheck.training.linear import fit_heads, fit_tfidf
-from psycheck.training.parts import Data, Fitted, Part, Parts, Progress
-from psycheck.training.recipe import HISTORY, Recipe, kind_of
+from psycheck.training.parts import Fitted, Part, Parts, Progress
+from psycheck.training.recipe import Recipe
 
 
-def as_learned(corpus: Corpus, recipe: Recipe) -> Corpus:
-    """The corpus of a recipe for histories, by author; any other as it is."""
-    if kind_of(recipe) != HISTORY:
-        return corpus
+def by_author_as_learned(corpus: Corpus, recipe: Recipe) -> Corpus:
+    """The corpus of a recipe for histories, by author."""
     settings = history_settings(recipe.start)
     histories = by_author(corpus, settings.most)
     if settings.controls:
         return against_controls(histories)
     return histories
-
-
-def data_as_learned(data: Data, recipe: Recipe) -> Data:
-    """`as_learned` of a corpus, or of train and dev."""
-    if isinstance(data, tuple):
-        return as_learned(data[0], recipe), as_learned(data[1], recipe)
-    return as_learned(data, recipe)
 
 
 def fit_histories(parts: Parts, recipe: Recipe, progress: Progress | None = None) -> Fitted:

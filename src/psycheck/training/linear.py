@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from psycheck.core.errors import BadInput
 from psycheck.models.tfidf_file import one_versus_rest
 from psycheck.scoring.answers import answers, in_equal_shares
 from psycheck.scoring.vectors import encode_once
-from psycheck.symptoms.evidence import Evidence, log_odds, open_evidence
 from psycheck.training.dev_figures import figures, merit
 from psycheck.training.parts import Fitted, Part, Parts, balancing_weights
 from psycheck.training.recipe import Recipe, evidence_target, has_vectors, start_name
+
+if TYPE_CHECKING:
+    from psycheck.symptoms.evidence import Evidence
 
 # The values of C, the inverse of the regularisation, of which dev chooses one.
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
@@ -118,6 +120,7 @@ def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
 
     What the store holds is not computed again.
     """
+    from psycheck.symptoms.evidence import log_odds, open_evidence
     from psycheck.symptoms.frozen_model import FROZEN_FILE, HEAD_FILE, open_frozen_encoder
 
     target = evidence_target(recipe)
@@ -176,7 +179,7 @@ def fit_frozen(parts: Parts, recipe: Recipe) -> Fitted:
     )
 
 
-def evidence_of(evidence: Evidence, texts: Sequence[str]) -> FloatArray:
+def evidence_of(evidence: "Evidence", texts: Sequence[str]) -> FloatArray:
     """The evidence for symptoms in texts, (n, 2 m), from the store where it holds it."""
     with answers([evidence], in_equal_shares([texts])) as answered:
         (view,) = answered.views

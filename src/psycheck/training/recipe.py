@@ -311,7 +311,7 @@ def learner_encoder(recipe: Recipe) -> str | None:
 
 
 def evidence_target(recipe: Recipe) -> str | None:
-    """The symptom model whose evidence is used: "" for the shipped reader, a folder, None for none."""
+    """The symptom model whose evidence is used: "" for descriptions, a folder, None for none."""
     features = _features(recipe)
     if features == SYMPTOMS:
         return recipe.start.removeprefix(SYMPTOMS).removeprefix(":")

@@ -69,6 +69,15 @@ class Tally:
         if len(places) < SHOWN:
             places.append(place)
 
+    def add(self, later: "Tally") -> None:
+        """Add what was counted in a later dump."""
+        self.lines += later.lines
+        self.read += later.read
+        self.left_out.update(later.left_out)
+        for why, places in later.places.items():
+            known_places = self.places.setdefault(why, [])
+            known_places += places[: SHOWN - len(known_places)]
+
 
 def posts_of(path: Path, tally: Tally, skip: Callable[[bytes], bool] | None = None) -> Iterator[Post]:
     """The posts of one dump, in order; lines that are not posts are counted in `tally`.

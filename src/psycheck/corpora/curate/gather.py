@@ -17,7 +17,7 @@ from psycheck.corpora.curate.funnel import BOTH, Funnel, Step, knows_languages
 from psycheck.corpora.curate.lexicons import rankings
 from psycheck.corpora.curate.posts_on_disk import CONTROL, DISCLOSING, Posts, Resolved, opened_store, resolve
 from psycheck.corpora.curate.settings import Curating
-from psycheck.corpora.curate.spill import Progress, conditions_of_mask, dumps_of, salted, spill
+from psycheck.corpora.curate.spill import Progress, Spread, conditions_of_mask, dumps_of, salted, spill
 from psycheck.corpora.split import split_corpus
 from psycheck.text.clean import STEPS, settle
 
@@ -46,10 +46,12 @@ def curate(
     name: str = "curated",
     progress: Progress | None = None,
     files: int | None = None,
+    spread: Spread | None = None,
 ) -> Curated:
     """Make a corpus from dumps that are each read once; `work` is a folder for what is put aside meanwhile.
 
-    Nothing depends on the order of the dumps or on `files`, the number of files that posts are put into.
+    Nothing depends on the order of the dumps or on `files`, the number of files that posts are put into;
+    `spread` reads dumps beside each other.
     """
     # Whatever can be refused is refused now: reading the dumps may take hours.
     paths = dumps_of(dumps)
@@ -67,6 +69,7 @@ def curate(
         work=work,
         progress=report,
         files=files,
+        spread=spread,
     )
     started = monotonic()
     with opened_store(work / "posts.sqlite") as store:

@@ -8,8 +8,9 @@ put aside.
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -70,6 +71,21 @@ class SpilledPost:
         return json.loads(self.raw) if self.raw else None
 
 
+@dataclass(frozen=True, slots=True)
+class DumpTask:
+    """One dump to read, and the folder to put its posts aside in, in so many files."""
+
+    dump: Path
+    how: Curating
+    salt: bytes
+    folder: Path
+    files: int
+
+
+Spread = Callable[[Sequence[DumpTask]], Iterator[tuple[int, Tally]]]
+"""Reads dumps (`spill_dump`) somewhere; gives the place and the tally of each as it is done, in any order."""
+
+
 def spill(
     dumps: Sequence[Path],
     how: Curating,
@@ -78,40 +94,107 @@ def spill(
     work: Path,
     progress: Progress,
     files: int | None,
+    spread: Spread | None = None,
 ) -> tuple[list[Path], Tally]:
-    """Read every dump once, and put its posts aside in `work`; the files come in rising order of draws."""
-    tally = Tally()
+    """Read every dump once, and put its posts aside in `work`; the files come in rising order of draws.
+
+    With `spread` dumps are read beside each other, which gives the same posts in the same order.
+    """
     size = sum(path.stat().st_size for path in dumps)
     file_count = files or min(_MOST_FILES, max(4, size // _BYTES_PER_FILE))
-    paths = [work / f"posts-{number:03}.zst" for number in range(file_count)]
-    is_elsewhere = _elsewhere_test(how, tally)
     started = monotonic()
 
+    def report(read: int) -> None:
+        progress("reading", read, size, monotonic() - started)
+
+    if spread is not None:
+        folders = [work / f"dump-{number:05}" for number in range(len(dumps))]
+        tasks = [
+            DumpTask(dump, how, salt, folder, file_count) for dump, folder in zip(dumps, folders, strict=True)
+        ]
+        tally = _spread_out(tasks, spread, report)
+        return _joined(folders, _files_in(work, file_count)), tally
+
+    tally = Tally()
+    paths = _files_in(work, file_count)
+    with _writers(paths) as writers:
+        for dump in dumps:
+            _put_aside(dump, how, salt, writers, tally, report)
+    return paths, tally
+
+
+def spill_dump(task: DumpTask) -> Tally:
+    """Read one dump, and put its posts aside in the folder of the task."""
+    task.folder.mkdir()
+    tally = Tally()
+    with _writers(_files_in(task.folder, task.files)) as writers:
+        _put_aside(task.dump, task.how, task.salt, writers, tally, lambda read: None)
+    return tally
+
+
+def _spread_out(tasks: Sequence[DumpTask], spread: Spread, report: Callable[[int], None]) -> Tally:
+    """Have all dumps read, and add up what was counted in the order of the dumps."""
+    tallies: dict[int, Tally] = {}
+    for place, tally in spread(tasks):
+        tallies[place] = tally
+        report(sum(done.read for done in tallies.values()))
+
+    total = Tally()
+    for place in range(len(tasks)):
+        total.add(tallies[place])
+    return total
+
+
+def _joined(folders: Sequence[Path], paths: Sequence[Path]) -> list[Path]:
+    """The files of all dumps one after the other, file by file; those of single dumps are removed."""
+    for path in paths:
+        with path.open("wb") as whole:
+            for folder in folders:
+                part = folder / path.name
+                with part.open("rb") as file:
+                    shutil.copyfileobj(file, whole)
+                part.unlink()
+    for folder in folders:
+        folder.rmdir()
+    return list(paths)
+
+
+def _files_in(folder: Path, count: int) -> list[Path]:
+    return [folder / f"posts-{number:03}.zst" for number in range(count)]
+
+
+@contextmanager
+def _writers(paths: Sequence[Path]) -> Iterator[list["_LineWriter"]]:
+    """An open file for each path; what they hold back is written at the end."""
     with ExitStack() as stack:
         writers = [_LineWriter(stack, path) for path in paths]
-        for dump in dumps:
-            line_maker = _LineMaker(dump.name, how, salt)
-            for number, post in enumerate(posts_of(dump, tally, is_elsewhere)):
-                if number % _POSTS_PER_REPORT == 0:
-                    progress(
-                        "reading",
-                        tally.read,
-                        size,
-                        monotonic() - started,
-                    )
-
-                reason = line_maker.reason_to_leave_out(post)
-                if reason:
-                    tally.left_out[reason] += 1
-                else:
-                    draw, line = line_maker.draw_and_line(post)
-                    # The draws from 0 to 2^64 are cut into as many equal ranges as there are files.
-                    file_number = draw * file_count >> _DRAW_BITS
-                    writers[file_number].write(line)
-
+        yield writers
         for writer in writers:
             writer.flush()
-    return paths, tally
+
+
+def _put_aside(
+    dump: Path,
+    how: Curating,
+    salt: bytes,
+    writers: Sequence["_LineWriter"],
+    tally: Tally,
+    report: Callable[[int], None],
+) -> None:
+    """Write a line for each post of a dump that may be needed to the file of its author's draw."""
+    line_maker = _LineMaker(dump.name, how, salt)
+    for number, post in enumerate(posts_of(dump, tally, _elsewhere_test(how, tally))):
+        if number % _POSTS_PER_REPORT == 0:
+            report(tally.read)
+
+        reason = line_maker.reason_to_leave_out(post)
+        if reason:
+            tally.left_out[reason] += 1
+        else:
+            draw, line = line_maker.draw_and_line(post)
+            # The draws from 0 to 2^64 are cut into as many equal ranges as there are files.
+            file_number = draw * len(writers) >> _DRAW_BITS
+            writers[file_number].write(line)
 
 
 class _LineWriter:
@@ -143,7 +226,14 @@ def spilled_posts(path: Path) -> Iterator[SpilledPost]:
     """The posts of one file that `spill` wrote, in the order of the dumps."""
     from zstandard import ZstdDecompressor
 
-    with path.open("rb") as file, ZstdDecompressor().stream_reader(file) as unpacked:
+    with (
+        path.open("rb") as file,
+        ZstdDecompressor().stream_reader(
+            file,
+            # The posts of several dumps lie in a file one after the other, each compressed by itself.
+            read_across_frames=True,
+        ) as unpacked,
+    ):
         beginning = b""  # of a line whose end is in the next chunk
         while chunk := unpacked.read(_READ_BYTES):
             *lines, beginning = (beginning + chunk).split(b"\n")

@@ -59,7 +59,7 @@ def pages(run: Run) -> dict[str, str]:
     return {
         "report.html": render_deck(run),
         "junit.xml": junit(run),
-        "study.md": deck_tables(run.findings),
+        "study.md": deck_tables(run),
     }
 
 
@@ -87,12 +87,12 @@ def render_deck(run: Run) -> str:
     )
 
 
-def deck_tables(findings: Sequence[Finding]) -> str:
-    """All tables in Markdown, in the order of the paper."""
+def deck_tables(run: Run) -> str:
+    """All tables in Markdown, in the order of the paper; then what the run left out of its design."""
     return papers.document(
         papers.intro_of("deck"),
-        tables_of(findings),
-        notes(),
+        tables_of(run.findings),
+        [*run.notes, *notes()],
     )
 
 

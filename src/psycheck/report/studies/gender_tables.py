@@ -22,6 +22,7 @@ from psycheck.report.studies.gender_cells import (
     cell,
     flips_in_words,
 )
+from psycheck.report.studies.gender_writers_tables import is_of_writers, writer_answers, writer_pages
 from psycheck.report.studies.published_figures import (
     contradicted,
     document,
@@ -48,13 +49,15 @@ Row = tuple[str, ...]
 
 
 def pages(run: Run) -> dict[str, str]:
-    """The files of the study."""
+    """The files of the study: of pairs, or of writers."""
+    if is_of_writers(run):
+        return writer_pages(run)
     return {"report.html": render_gender(run), "study.md": gender_tables(run)}
 
 
 def verdict(run: Run) -> list[Headline]:
     """The headlines of the study."""
-    return answers(run.findings)
+    return writer_answers(run.findings) if is_of_writers(run) else answers(run.findings)
 
 
 PAGE = Page(draw=pages, verdict=verdict)
