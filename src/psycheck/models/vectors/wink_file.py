@@ -27,6 +27,7 @@ def read_wink(file: BinaryIO, path: Path) -> Iterator[Block]:
     # The file has hundreds of megabytes: it is cut at "]," instead of being parsed as one object.
     entries = _Entries(path=path, dimensions=int(declared[1]))
     while True:
+        # The last piece may be cut in the middle: it waits for the next chunk.
         *whole_entries, unread = unread.split(b"],")
         for entry in whole_entries:
             entries.add(entry)
@@ -77,6 +78,7 @@ class _Entries:
         name, _, numbers = entry.rpartition(b":[")
         try:
             word = json.loads(name)
+            # In double precision, as the last number is a rank and must stay whole.
             row = np.array(numbers.split(b","), dtype=np.float64)
             if len(row) < self.dimensions + 1 or not np.isfinite(row).all():
                 raise ValueError("too few numbers, or one that is not finite")
