@@ -125,7 +125,7 @@ class Results:
         """A summary for a notebook: the verdict, gates, key figures and one picture; no texts."""
         items = [f"<li>{escape(line)}</li>" for line in self._summary_lines()]
         summary = f"<ul>{''.join(items)}</ul>"
-        # The type of the findings knows how to show itself; to import it here would be a circle.
+        # Findings know how to show themselves.
         key_figures = type(self.findings)(
             finding for finding in self.findings if finding.measure in _KEY_FIGURES
         )

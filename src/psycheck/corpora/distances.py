@@ -138,7 +138,7 @@ def compare(
         sides = _encoded(sides, encode)
         step("encoding")
 
-    # Every distance is the same both ways, so each pair is compared once.
+    # Each pair once: its findings name both sides.
     for first, second in combinations(sides, 2):
         findings += _findings_of_pair(
             first=first,

@@ -25,7 +25,6 @@ def environment_of(
     libraries: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Versions (of `libraries` besides those that every run uses), fingerprints, and what became of texts."""
-    # In UTC, to the minute: runs of several machines are compared by it.
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "psycheck": __version__,

@@ -116,7 +116,7 @@ def search(
             )
         )
     means = np.array(scores).mean(axis=0)
-    # Equal up to rounding: sums of other folds in another order must not choose another point.
+    # Equal up to rounding.
     is_best = means >= means.max() - _ROUNDING
     best = int(np.flatnonzero(is_best)[0])
 

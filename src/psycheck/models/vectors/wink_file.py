@@ -78,7 +78,6 @@ class _Entries:
         name, _, numbers = entry.rpartition(b":[")
         try:
             word = json.loads(name)
-            # In double precision, as the last number is a rank and must stay whole.
             row = np.array(numbers.split(b","), dtype=np.float64)
             if len(row) < self.dimensions + 1 or not np.isfinite(row).all():
                 raise ValueError("too few numbers, or one that is not finite")
