@@ -400,7 +400,9 @@ def minilm_folder() -> Path:
 def _name(target: str, folder: Path) -> str:
     """The name of a local folder, or of a hub model without its owner."""
     is_local = Path(target).expanduser().is_dir()
-    return folder.resolve().name if is_local else target.rpartition("/")[2]
+    if is_local:
+        return folder.resolve().name
+    return target.rpartition("/")[2]
 
 
 def _inputs(network: Any) -> frozenset[str]:
