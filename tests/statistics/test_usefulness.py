@@ -12,7 +12,6 @@ from psycheck.statistics.usefulness import (
     auc_against_chance,
     balanced_accuracy_against_chance,
     constancy,
-    unchanged_by_chance,
     usefulness,
 )
 
@@ -110,8 +109,3 @@ def test_an_inverted_model_is_below_chance() -> None:
     auc = auc_against_chance(positive, scores, authors)
     assert auc.is_below
     assert not auc.is_above
-
-
-def test_of_99_percent_equal_decisions_98_percent_stay_by_themselves() -> None:
-    decided = np.r_[np.ones(99), np.zeros(1), np.nan]
-    assert unchanged_by_chance(decided) == pytest.approx(0.99**2 + 0.01**2)

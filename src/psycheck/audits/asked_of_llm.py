@@ -60,7 +60,12 @@ def cascade_findings(
 
 def _where(model: Model, corpus: Corpus) -> dict[str, str]:
     # What was asked is one figure for all labels: a request is about all of them.
-    return {"audit": "performance", "model": model.name, "corpus": corpus.name, "label": "all"}
+    return {
+        "audit": "performance",
+        "model": model.name,
+        "corpus": corpus.name,
+        "label": "all",
+    }
 
 
 def history_findings(

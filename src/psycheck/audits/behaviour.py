@@ -131,11 +131,15 @@ class Behaviour:
     @property
     def parts(self) -> tuple[int, ...]:
         """Of each check, by how much the 5 % of its interval and test are divided; 1 without a sample."""
-        return self.sampled.parts if self.sampled else (1,) * len(self.suite.checks)
+        if self.sampled:
+            return self.sampled.parts
+        return (1,) * len(self.suite.checks)
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Checks edit texts."""
-        return NOT_FOR_HISTORIES if corpus.histories else None
+        if corpus.histories:
+            return NOT_FOR_HISTORIES
+        return None
 
     def ask(self, corpus: Corpus) -> Iterator[str]:
         """The texts, and every edit of them that changes something."""
@@ -145,10 +149,12 @@ class Behaviour:
         """The unedited texts, then those of each variant of each check."""
         ids = corpus.ids
         texts = corpus.texts
+        # Sentences are added to texts that were shortened, so that a model reads them to the end.
         fitted = corpus.fitted
         yield texts
         yield fitted
 
+        # Once for all checks: `append` drops this space from every text.
         stripped = [text.rstrip() for text in fitted]
         if self.reactions:
             yield from self._placebo_texts(corpus, stripped)
@@ -158,6 +164,7 @@ class Behaviour:
             drawn = self._texts_by_variant(check, [ids[row] for row in rows])
             for variant, positions in enumerate(drawn):
                 originals = check_texts
+                # Most variants are of all texts: these need no list of their own.
                 if len(positions) < len(check_texts):
                     originals = [check_texts[rows[position]] for position in positions]
                 if check.sentences:
@@ -191,12 +198,17 @@ class Behaviour:
         checks = self.suite.checks
         all_cases = self.cases(corpus, scores)
         clusters = Clusters.of(corpus.units(), corpus.copies())
-        place = {"model": scores.model, "corpus": corpus.name, "suite": self.suite.name}
+        place = {
+            "model": scores.model,
+            "corpus": corpus.name,
+            "suite": self.suite.name,
+        }
         wheres = [_where(check, place) for check in checks]
 
         rates: list[Finding] = []
         for check, cases, where, part in zip(checks, all_cases, wheres, self.parts, strict=True):
             rates.append(pass_rate(corpus, clusters, check, cases, where, part))
+        # Below the mean of its suite, as DECK chooses the checks to learn from.
         rates = mark_below_mean(rates)
         rates = compare_with_unedited(checks, all_cases, rates, clusters, self.parts)
         # Last: an edit that is shown to change decisions is evidence, however alike they are.

@@ -67,7 +67,9 @@ def alike_flags(
 def _flag(rarer_decisions: int, *, nearly_one: bool) -> tuple[str, ...]:
     if not nearly_one:
         return ()
-    return (NEARLY_ONE,) if rarer_decisions else (ONE_DECISION,)
+    if rarer_decisions:
+        return (NEARLY_ONE,)
+    return (ONE_DECISION,)
 
 
 def ranking_against_chance(

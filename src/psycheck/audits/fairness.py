@@ -89,7 +89,11 @@ class Fairness:
             threshold=thresholds_of(scores, self.threshold),
             exclusive=scores.traits.exclusive,
         )
-        where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        where = {
+            "audit": self.name,
+            "model": scores.model,
+            "corpus": corpus.name,
+        }
         # A verdict names some of all differences of the run: of pairs, and two of each pair of groups.
         tests_of_label = 2 * comparisons(corpus)
         if not corpus.histories:

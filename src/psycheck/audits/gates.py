@@ -59,7 +59,9 @@ class Gate:
     @property
     def allowed_loss(self) -> float:
         """How much worse than the baseline a figure may be."""
-        return default_tolerance(self.name) if self.tolerance is None else self.tolerance
+        if self.tolerance is None:
+            return default_tolerance(self.name)
+        return self.tolerance
 
     @property
     def name(self) -> str:

@@ -200,6 +200,7 @@ class JudgedPairs:
         """How many texts have each outcome, and how many make no pair."""
         undecided = len(self.pairs.undecided)
         outcomes = np.bincount(outcome, minlength=len(OUTCOMES))
+        # generated = passed + failed + unchanged + unseen + unanswered: nothing is dropped silently.
         counts = {"generated": texts - undecided}
         counts |= dict(zip(OUTCOMES, outcomes.tolist(), strict=True))
         counts["unchanged"] = counts["generated"] - len(outcome)
@@ -224,6 +225,7 @@ class JudgedPairs:
         among: int,
     ) -> Iterator[Finding]:
         """Flips by the placebo, and how many more the swap of the same texts makes."""
+        # A text without a placebo, or without an answer to it, can flip by the swap alone: it is left out.
         compared = judged & ~np.isnan(self.placebo)
         is_flipped_by_placebo = self.decided_before != self.decided_placebo
         placebo_flipped = is_flipped_by_placebo[compared]
@@ -249,6 +251,7 @@ class JudgedPairs:
         """The female and the male wording of the same texts, whichever of them the corpus has."""
         rows = self.pairs.rows[pairs]
         clusters = self.clusters.at(pairs)
+        # The wording of the corpus is "before", its counterpart "after".
         is_female_first = self.pairs.gender[pairs] == FEMALE
         decided_before = self.decided_before[pairs]
         decided_after = self.decided_after[pairs]

@@ -111,7 +111,9 @@ class Histories:
     @property
     def needs(self) -> tuple[Model, ...]:
         """The symptom model that weighs the posts."""
-        return (self.evidence.weights,) if self.evidence else ()
+        if self.evidence:
+            return (self.evidence.weights,)
+        return ()
 
     def needed(self, corpus: Corpus, /) -> Iterable[Item]:
         """Every post."""
@@ -145,7 +147,11 @@ class Histories:
         # A page picks the worst of all labels, models and corpora: intervals allow for that.
         among = self.places * len(labels)
         for label in labels:
-            place = {"model": scores.model, "corpus": corpus.name, "label": label}
+            place = {
+                "model": scores.model,
+                "corpus": corpus.name,
+                "label": label,
+            }
             where = {"audit": self.name, **place, "evidence": self.weighed_by}
             cases, left_out = self._cases(corpus, label, scores)
             for edit in EDITS:
@@ -191,7 +197,11 @@ class Histories:
         column = scores.labels.index(label)
         thresholds = thresholds_of(scores, self.threshold)
         threshold = float(thresholds[column])
-        left_out = {"authors": len(corpus), "without_evidence": len(corpus), "decided_0": 0}
+        left_out = {
+            "authors": len(corpus),
+            "without_evidence": len(corpus),
+            "decided_0": 0,
+        }
         cases: list[tuple[int, str, str, str, float, float]] = []
         start = 0
         for piece in corpus.slices():
@@ -377,7 +387,9 @@ def _where_of_edit(where: Mapping[str, str], edit: str) -> dict[str, str]:
 
 def _mean(values: FloatArray) -> float:
     """The mean, NaN of no values."""
-    return float(values.mean()) if len(values) else np.nan
+    if len(values):
+        return float(values.mean())
+    return np.nan
 
 
 def _evidence_effect(cases: pl.DataFrame, clusters: Clusters, where: Mapping[str, str]) -> Finding:

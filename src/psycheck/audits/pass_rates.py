@@ -114,7 +114,11 @@ def sentence_rates(
         yield measured_rate(
             "sentence_pass_rate",
             Rate(counts["passed"], tested_cases),
-            {**where, "variant": str(variant + 1), "sentence": sentence},
+            {
+                **where,
+                "variant": str(variant + 1),
+                "sentence": sentence,
+            },
             counts,
             interval=ratio_interval(passed, passed | failed, units, among=part),
         )

@@ -77,7 +77,9 @@ class Performance:
 
     def skips(self, corpus: Corpus, /) -> str | None:
         """Texts without a label cannot be right or wrong."""
-        return None if corpus.labels else "the corpus has no labels"
+        if corpus.labels:
+            return None
+        return "the corpus has no labels"
 
     def ask(self, corpus: Corpus, /) -> Iterable[Item]:
         """Every text or history of the corpus, as it is."""
@@ -97,7 +99,11 @@ class Performance:
         columns = [scores.labels.index(label) for label in labels]
         label_scores = all_scores[:, columns]
         decided = all_decided[:, columns]
-        where = {"audit": self.name, "model": scores.model, "corpus": corpus.name}
+        where = {
+            "audit": self.name,
+            "model": scores.model,
+            "corpus": corpus.name,
+        }
         clusters = Clusters.of(corpus.units(), corpus.copies())
         ids = corpus.ids
 
@@ -138,7 +144,11 @@ def _across_labels(
 ) -> Iterator[Finding]:
     """The figures of all labels together, targets and predictions (n, k)."""
     texts, labels = targets.shape
-    counts = {"texts": texts, "labels": labels, **ledger(targets, decided)}
+    counts = {
+        "texts": texts,
+        "labels": labels,
+        **ledger(targets, decided),
+    }
     figures = label_figures(
         gold(targets),
         decided == 1,
@@ -217,4 +227,6 @@ def some_labels(labels: Sequence[str]) -> str:
         return "no label"
     listed = ", ".join(labels[:_MOST_LISTED])
     more = len(labels) - _MOST_LISTED
-    return f"{listed} and {more} more" if more > 0 else listed
+    if more > 0:
+        return f"{listed} and {more} more"
+    return listed

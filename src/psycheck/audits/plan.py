@@ -66,7 +66,9 @@ class Settings(Limits):
     @property
     def fixed_threshold(self) -> float:
         """The decision threshold before any is chosen on dev, of models that have none of their own."""
-        return self.threshold if isinstance(self.threshold, float) else 0.5
+        if isinstance(self.threshold, float):
+            return self.threshold
+        return 0.5
 
 
 @dataclass(frozen=True, slots=True)

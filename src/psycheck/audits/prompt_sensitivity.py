@@ -64,7 +64,13 @@ def _of_label(
 ) -> Iterator[Finding]:
     decided = np.stack([_decisions(view, corpus, label) for view in views])
     clusters = Clusters.of(corpus.units())
-    where = {"audit": "performance", "model": name, "corpus": corpus.name, "label": label, "by": "wording"}
+    where = {
+        "audit": "performance",
+        "model": name,
+        "corpus": corpus.name,
+        "label": label,
+        "by": "wording",
+    }
     counted_wordings = {"wordings": len(views)}
 
     # Over the texts that every wording got an answer to: an unreadable reply is no change of mind.

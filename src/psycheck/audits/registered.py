@@ -167,7 +167,9 @@ def _arguments(audit: type, values: dict[str, str], spec: str) -> dict[str, Any]
 
 def _position(kind: object) -> int:
     """Where the findings of an audit stand in a run: those that do not say come after most of ours."""
-    return kind.position if isinstance(kind, Positioned) else _LATE
+    if isinstance(kind, Positioned):
+        return kind.position
+    return _LATE
 
 
 def _imported(target: str) -> Any:

@@ -14,7 +14,12 @@ from psycheck.core.run import PAIRS, Shown
 from psycheck.text.edits import Edited
 from psycheck.text.gender.edits import Scope, swap
 
-_MOST = {"failed": 40, "unanswered": 10, "unseen": 10, "passed": 10}
+_MOST = {
+    "failed": 40,
+    "unanswered": 10,
+    "unseen": 10,
+    "passed": 10,
+}
 _IN_ALL = 5_000
 _PLACE = ("model", "corpus", "suite", "check", "outcome")
 _Edit = Callable[[Shown, str, str], Edited]

@@ -196,7 +196,9 @@ def _suite_file(name_or_path: str | Path) -> Path:
     if isinstance(name_or_path, str) and name_or_path in SUITES:
         # A package registers one file, or the folder with all its suites.
         registered = Path(str(SUITES.get(name_or_path)))
-        return registered / f"{name_or_path}.toml" if registered.is_dir() else registered
+        if registered.is_dir():
+            return registered / f"{name_or_path}.toml"
+        return registered
     looks_like_name = path.suffix != ".toml" and len(path.parts) == 1
     if looks_like_name and not path.exists():
         raise BadInput(

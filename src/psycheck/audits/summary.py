@@ -156,7 +156,12 @@ def _pooled_by_group(
             yield from _pooled(
                 [rate for rate in rates if rate.where.get(grouping) == value],
                 [mean for mean in means if group.items() <= mean.where.items()],
-                {"audit": "behaviour", "model": place["model"], "corpus": "all", **group},
+                {
+                    "audit": "behaviour",
+                    "model": place["model"],
+                    "corpus": "all",
+                    **group,
+                },
             )
 
 
@@ -225,7 +230,12 @@ def across_models(findings: Sequence[Finding]) -> tuple[Finding, ...]:
             [_mean(rates_of_place[place]) for place in places],
             [accuracies[(*place, label)] for place in places],
             places,
-            where={"audit": "across", "suite": suite, "label": label, "kind": kind},
+            where={
+                "audit": "across",
+                "suite": suite,
+                "label": label,
+                "kind": kind,
+            },
             counts={"pairs": len(places), "left_out": left_out},
         )
     return tuple(correlations)

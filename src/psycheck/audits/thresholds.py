@@ -43,7 +43,11 @@ class Thresholds:
 
     def findings(self, model: str, corpus: Corpus) -> Iterator[Finding]:
         """The thresholds at which a corpus is judged; n counts the dev texts."""
-        where = {"audit": "performance", "model": model, "corpus": corpus.name}
+        where = {
+            "audit": "performance",
+            "model": model,
+            "corpus": corpus.name,
+        }
         for label, texts in zip(self.labels, self.texts, strict=True):
             if texts and label in corpus.labels:
                 yield Finding("threshold", self.by_label[label], texts, where={**where, "label": label})
@@ -52,7 +56,9 @@ class Thresholds:
 def threshold_of(value: object) -> object:
     """A threshold as it is typed: a number if it reads as one, else as it is ("dev")."""
     try:
-        return float(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return float(value)
+        return value
     except ValueError:
         return value
 
@@ -77,6 +83,7 @@ def set_aside(
                 key="threshold",
                 do="leave out the split, or name another one",
             )
+        # A threshold that was chosen on a text fits it better than others: dev is not judged.
         judged.append(corpus.only(~is_dev))
         if corpus.labels and is_dev.any():
             dev.append(corpus.only(is_dev))

@@ -266,7 +266,9 @@ class Corpus:
         if "author" not in self.table:
             return "text"
         unknown_authors = self.table["author"].null_count()
-        return "author" if unknown_authors < len(self) else "text"
+        if unknown_authors < len(self):
+            return "author"
+        return "text"
 
     def units(self) -> IntArray:
         """The unit of independence of each text, (n,): its author, or the text itself where none is known."""

@@ -181,7 +181,9 @@ def refusal(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     number = re.search(r"os error (\d+)", str(error))
-    return os.strerror(int(number[1])) if number else type(error).__name__
+    if number:
+        return os.strerror(int(number[1]))
+    return type(error).__name__
 
 
 def counted(number: int, noun: str) -> str:

@@ -203,7 +203,9 @@ def _keys_of(mappings: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def _number(value: float) -> float | None:
     """JSON has no NaN and no infinity: both become null."""
-    return float(value) if math.isfinite(value) else None
+    if math.isfinite(value):
+        return float(value)
+    return None
 
 
 def _float(value: float | None) -> float:
@@ -212,7 +214,9 @@ def _float(value: float | None) -> float:
 
 def _cell(value: float) -> str:
     # All digits that a float surely keeps: 17 would show 0.1 as 0.10000000000000001.
-    return f"{value:.15g}" if math.isfinite(value) else ""
+    if math.isfinite(value):
+        return f"{value:.15g}"
+    return ""
 
 
 class Findings(tuple[Finding, ...]):

@@ -60,7 +60,9 @@ def _fresh_state(key: bytes, start: bytes = b"") -> blake2b:
 
 def size_of(item: Item) -> int:
     """The length of an item in characters."""
-    return len(item) if isinstance(item, str) else item.size
+    if isinstance(item, str):
+        return len(item)
+    return item.size
 
 
 def digests_of(items: Sequence[Item], key: bytes = b"") -> NDArray[np.uint64]:

@@ -43,7 +43,13 @@ def keeping(shelf: Shelf) -> Iterator[None]:
         _SHELF.reset(before)
 
 
-def kept(name: str, inputs: Iterable[bytes], compute: Callable[[], bytes], *, code: Path) -> bytes:
+def kept(
+    name: str,
+    inputs: Iterable[bytes],
+    compute: Callable[[], bytes],
+    *,
+    code: Path,
+) -> bytes:
     """What `compute` gives for these inputs, computed only where the shelf lacks it.
 
     `code` is the file, or the folder, whose code and data decide on the result besides the inputs.

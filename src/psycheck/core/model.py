@@ -37,7 +37,9 @@ Arrival = Answer | list[Answer]
 
 def answers_in(arrival: Arrival) -> list[Answer]:
     """The answers that arrived together."""
-    return arrival if isinstance(arrival, list) else [arrival]
+    if isinstance(arrival, list):
+        return arrival
+    return [arrival]
 
 
 def ignored(note: str, /) -> None:
@@ -125,7 +127,9 @@ class Capable(Protocol):
 
 def capabilities_of(model: object) -> Capabilities:
     """What a model or encoder declares, or the defaults where it declares nothing."""
-    return model.capabilities if isinstance(model, Capable) else Capabilities()
+    if isinstance(model, Capable):
+        return model.capabilities
+    return Capabilities()
 
 
 @runtime_checkable

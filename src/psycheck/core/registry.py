@@ -120,7 +120,9 @@ def _is_ours(entry: EntryPoint) -> bool:
 
 def _package(entry: EntryPoint) -> str:
     """The package that an entry point belongs to, for messages."""
-    return entry.dist.name if entry.dist is not None else "an unknown package"
+    if entry.dist is not None:
+        return entry.dist.name
+    return "an unknown package"
 
 
 def _loaded(entry: EntryPoint, what: str) -> Any:

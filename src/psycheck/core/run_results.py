@@ -89,13 +89,16 @@ class Results:
         # NaN would rank above every change.
         change = (pl.col("after") - pl.col("before")).abs().fill_nan(0.0)
         failed = failed.sort(change, descending=True, maintain_order=True)
-        return self._reader().with_texts(self._run(), failed) if texts else failed
+        if texts:
+            return self._reader().with_texts(self._run(), failed)
+        return failed
 
     def passes(self, gate: str, *more: str) -> "GateResult":
         """Whether a gate such as "f1>=0.8" holds: false if not, with the gate and the value as its text.
 
         Of several gates the first that fails counts.
         """
+        # All are judged, so that a gate that is misspelt is an error even behind one that fails.
         results = [self._reader().gate(self._run(), each) for each in (gate, *more)]
         return next((result for result in results if not result.holds), results[0])
 
@@ -122,6 +125,7 @@ class Results:
         """A summary for a notebook: the verdict, gates, key figures and one picture; no texts."""
         items = [f"<li>{escape(line)}</li>" for line in self._summary_lines()]
         summary = f"<ul>{''.join(items)}</ul>"
+        # Findings know how to show themselves.
         key_figures = type(self.findings)(
             finding for finding in self.findings if finding.measure in _KEY_FIGURES
         )

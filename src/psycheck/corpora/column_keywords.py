@@ -44,6 +44,7 @@ def columns_of_keywords(keywords: ColumnKeywords) -> Columns:
             allowed="one of them",
         )
 
+    # A series or an array is refused here: it would only fail later, and less clearly.
     for keyword in _SINGLE:
         _refuse_other_than_name(keyword, keywords.get(keyword))
     return Columns(
@@ -99,6 +100,7 @@ def _positive_values(values: PositiveValue | Sequence[PositiveValue] | None) -> 
     """Values as label cells are compared with: true is 1, and 1.0 is 1."""
     if values is None:
         return ()
+    # A string is a sequence, too.
     if isinstance(values, str | int | float):
         values = [values]
     return tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in values)

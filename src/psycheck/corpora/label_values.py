@@ -88,7 +88,9 @@ def is_name(text: str, most: int = 20, most_words: int = 3) -> bool:
 
 def quoted(value: str) -> str:
     """A value of a table for a message: in quotes if it looks like a label, else only its length."""
-    return f"'{value}'" if is_name(value) else f"a value of {len(value):,} characters"
+    if is_name(value):
+        return f"'{value}'"
+    return f"a value of {len(value):,} characters"
 
 
 def first_prose(values: Iterable[str | None], most: int = 40) -> int | None:

@@ -369,7 +369,9 @@ def _value_meaning_1(values: Sequence[LabelValue], label: str) -> LabelValue | N
     name = re.compile(rf"(?<![^\W_]){re.escape(label.casefold())}")
     with_name = [value for value in values if name.search(value.key)]
     naming_label = [value for value in with_name if _negated_name(value.key) is None]
-    return naming_label[0] if len(naming_label) == 1 else None
+    if len(naming_label) == 1:
+        return naming_label[0]
+    return None
 
 
 def _negated_name(name: str) -> str | None:

@@ -171,7 +171,9 @@ def _open_again(corpus: Corpus, columns: Columns, split: str | None) -> Corpus:
                 do=f"leave `{role.name}` out, or name it where the corpus is opened: open_corpus(…)",
             )
     labelled = with_labels(corpus, columns.labels)
-    return labelled if split is None else labelled.part(split)
+    if split is None:
+        return labelled
+    return labelled.part(split)
 
 
 def _refuse_text(source: str) -> None:

@@ -55,7 +55,11 @@ class Pair:
 
 def profile_findings(side: Side) -> list[Finding]:
     """Length and variety of one side."""
-    where = {"audit": AUDIT, "part": "profile", "corpus": side.corpus.name}
+    where = {
+        "audit": AUDIT,
+        "part": "profile",
+        "corpus": side.corpus.name,
+    }
     counts = {"units": len(np.unique(side.counted.units()))}
     findings = []
     for measure, figure in profile(side.counted).items():
@@ -263,7 +267,12 @@ def adversarial_findings(pair: Pair, *, most_words: int, seed: int) -> Iterator[
     )
 
     confusion = result.confusion
-    cells = {"tp": confusion.tp, "fp": confusion.fp, "fn": confusion.fn, "tn": confusion.tn}
+    cells = {
+        "tp": confusion.tp,
+        "fp": confusion.fp,
+        "fn": confusion.fn,
+        "tn": confusion.tn,
+    }
     counts = {**_sizes(sides_of(first, second)), **cells}
     for measure, value in result.values.items():
         figure = Figure(

@@ -315,5 +315,7 @@ def _as_string(cell: float | Decimal | date | time | None) -> str | None:
         if math.isnan(cell):
             return None
         # A column of integers with gaps comes as floats from pandas and Parquet.
-        return str(int(cell)) if cell.is_integer() else str(cell)
+        if cell.is_integer():
+            return str(int(cell))
+        return str(cell)
     return str(cell)

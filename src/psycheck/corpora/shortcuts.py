@@ -203,7 +203,9 @@ def _most_telling(
     rank = gap.abs() if either_way else gap
     # Ties go to the first word of the alphabet.
     ranked = common.sort(rank, "word", descending=[True, False])
-    return _WordCount(*ranked.row(0)) if len(ranked) else None
+    if len(ranked):
+        return _WordCount(*ranked.row(0))
+    return None
 
 
 def _length_alone(words: Words, label: str) -> Iterator[Sign]:
@@ -273,7 +275,9 @@ def _too_few_of_like_length(corpus: Corpus, label: str) -> int | None:
     except BadInput:  # no text of one class would be left
         return 0
     yes, no = both_classes(balanced, label)
-    return None if enough(yes, no) else int(yes.sum() + no.sum())
+    if enough(yes, no):
+        return None
+    return int(yes.sum() + no.sum())
 
 
 def _told_by_length(words: Words, label: str) -> Figure | None:

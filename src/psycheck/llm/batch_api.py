@@ -8,7 +8,7 @@ collects what was handed over, and hands over only what is missing.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, product
 
 from psycheck.core.errors import ModelFailure
 from psycheck.core.model import Answer, Reply, ignored, unlimited
@@ -41,7 +41,8 @@ def ask_in_batches(
     say: Callable[[str], None] = ignored,
 ) -> Iterator[list[Answer]]:
     """The place of each of `count` questions with its reply or failure, as `client.ask_all`."""
-    places = [(number, sample) for number in range(count) for sample in range(len(settings))]
+    # Every question once for each of its samples.
+    places = [*product(range(count), range(len(settings)))]
     with PatientConnection(server) as connection:
         asking = _Asking(
             server=server,
@@ -77,7 +78,10 @@ class _Asking:
     def round(self) -> Iterator[list[Answer]]:
         """Collect what was handed over before, and hand over and collect the rest."""
         questions = {place: self._question(place) for place in self.waiting}
-        places = {question_id(self.server, asked): place for place, asked in questions.items()}
+        # A batch comes back with the ids of its questions, in any order.
+        places: dict[str, Place] = {}
+        for place, asked_question in questions.items():
+            places[question_id(self.server, asked_question)] = place
         earlier, left = self._noted_before(places)
 
         denied, affordable = self._affordable(left)
@@ -192,7 +196,9 @@ class _Asking:
         number = place[0]
         del self.waiting[place]
         self.samples[place] = reply
-        if "logprobs" in self._question(place)[1] and reply.text and not reply.logprobs:
+        _, settings = self._question(place)
+        lacks_logprobs = "logprobs" in settings and not reply.logprobs
+        if lacks_logprobs and reply.text:
             self.say(NO_LOGPROBS)
 
         all_places = [(number, each) for each in range(len(self.settings))]

@@ -111,7 +111,8 @@ class Cascade:
             asked_texts = [texts[place] for place in places.tolist()]
             replied = self.replied(llm_answers(asked_texts))
             # A reply that answers nothing leaves the decision to the cheap model.
-            scores[places] = np.where(np.isnan(replied), scores[places], replied)
+            is_unanswered = np.isnan(replied)
+            scores[places] = np.where(is_unanswered, scores[places], replied)
         return self._abstaining(scores)
 
     def score(self, texts: Sequence[str], /) -> FloatArray:
@@ -150,6 +151,7 @@ def open_cascade(target: str, options: CascadeOptions) -> Cascade:
         )
     cheap = open_model(cheap_spec)
     llm = open_llm(llm_spec, _llm_options(options))
+    # A label that one of both lacks cannot be decided by either, depending on the score.
     labels = tuple(label for label in cheap.labels if label in llm.labels)
     if not labels:
         raise BadInput(
@@ -189,8 +191,11 @@ def open_cascade(target: str, options: CascadeOptions) -> Cascade:
 
 def _llm_options(options: CascadeOptions) -> LlmOptions:
     """The options of the LLM alone; name and batch are those of the cascade."""
-    values: dict[str, Any] = {each.name: getattr(options, each.name) for each in fields(LlmOptions)}
-    return LlmOptions(**values | {"name": None, "batch": None})
+    values: dict[str, Any] = {}
+    for option in fields(LlmOptions):
+        values[option.name] = getattr(options, option.name)
+    values |= {"name": None, "batch": None}
+    return LlmOptions(**values)
 
 
 KIND = ModelKind(

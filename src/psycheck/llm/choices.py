@@ -57,4 +57,6 @@ def _letters(values: Iterable[str], prompt: Prompt) -> set[str]:
         letter = _LETTER.fullmatch(value[:_LONGEST_VALUE].strip())
         if letter:
             letters.add(letter[1].upper())
-    return letters if letters.issubset(prompt.choices) else set()
+    if letters.issubset(prompt.choices):
+        return letters
+    return set()

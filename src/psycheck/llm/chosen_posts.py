@@ -46,6 +46,7 @@ def choose_posts(
     named: set[int] = set()
     for column in weights.T:
         strongest = np.argsort(-column, kind="stable")[:per_symptom]
+        # A post without any weight of a symptom is no evidence of it, however few posts have some.
         named.update(place for place in strongest.tolist() if column[place] > 0)
 
     largest = weights.max(axis=1, initial=0.0)
@@ -63,6 +64,7 @@ def choose_posts(
         "weaker": len(posts) - without_symptom - len(named),
         "no_room": len(named) - len(chosen),
     }
+    # Chosen by weight, but read in the order in which they were written.
     return Choice(tuple(sorted(chosen)), left_out)
 
 
@@ -142,8 +144,11 @@ class HistoryLlm:
     def text(self, history: History, weights: AnswersOf) -> str:
         """The chosen posts with their numbers, so that gaps show."""
         total = len(history.posts)
-        places = self.choice(history, weights).places
-        return "\n\n".join(f"[post {place + 1} of {total}]\n{history.posts[place]}" for place in places)
+        numbered_posts = []
+        for place in self.choice(history, weights).places:
+            number = f"[post {place + 1} of {total}]"
+            numbered_posts.append(f"{number}\n{history.posts[place]}")
+        return "\n\n".join(numbered_posts)
 
     def score_from(self, histories: Sequence[History], answers: Sequence[AnswersOf], /) -> FloatArray:
         """The LLM's scores of the chosen posts, (n, k); NaN for a history without posts."""
@@ -151,7 +156,8 @@ class HistoryLlm:
         scores = np.full((len(histories), len(self.labels)), np.nan)
         with_posts = [row for row, history in enumerate(histories) if history.posts]
         if with_posts:
-            scores[with_posts] = replies([self.text(histories[row], weights) for row in with_posts])
+            texts = [self.text(histories[row], weights) for row in with_posts]
+            scores[with_posts] = replies(texts)
         return scores
 
     def score(self, histories: Sequence[History], /) -> FloatArray:

@@ -301,7 +301,9 @@ class _Requests:
 def note_on(setting: str) -> str:
     """What the user is told about a setting that is left out."""
     note = LEFT_OUT.format(setting=setting)
-    return f"{note}: {HARD_SCORES}" if setting == "logprobs" else note
+    if setting == "logprobs":
+        return f"{note}: {HARD_SCORES}"
+    return note
 
 
 def without(settings: Settings, unsupported: Collection[str]) -> Settings:

@@ -69,12 +69,16 @@ def _text_of(message: Any) -> str:
     text = _content_of(message.get("content"))
     arguments = _arguments_of(message)
     if arguments:
-        return "\n".join([text, *arguments]) if text.strip() else "\n".join(arguments)
+        if text.strip():
+            return "\n".join([text, *arguments])
+        return "\n".join(arguments)
 
     refusal = message.get("refusal")
     if not text and isinstance(refusal, str):
         return refusal
-    return text if text.strip() else _thought_of(message)
+    if text.strip():
+        return text
+    return _thought_of(message)
 
 
 def _content_of(content: Any) -> str:
@@ -102,7 +106,9 @@ def _thought_of(message: Any) -> str:
             return marked_thought(thought)
     content = message.get("content")
     is_in_parts = isinstance(content, list) and bool(content)
-    return marked_thought(json.dumps(content)) if is_in_parts else ""
+    if is_in_parts:
+        return marked_thought(json.dumps(content))
+    return ""
 
 
 def marked_thought(thought: str) -> str:
@@ -125,20 +131,27 @@ def _logprobs(logprobs: Any) -> str:
 
 
 def _token_row(token: Any) -> list[Any]:
-    alternatives = token.get("top_logprobs") or []
-    return logprob_row(
-        token["token"], token["logprob"], [(other["token"], other["logprob"]) for other in alternatives]
-    )
+    alternatives = []
+    for alternative in token.get("top_logprobs") or []:
+        alternatives.append((alternative["token"], alternative["logprob"]))
+    return logprob_row(token["token"], token["logprob"], alternatives)
 
 
-def logprob_row(token: str, logprob: float | None, others: Sequence[tuple[str, float | None]]) -> list[Any]:
+def logprob_row(
+    token: str,
+    logprob: float | None,
+    alternatives: Sequence[tuple[str, float | None]],
+) -> list[Any]:
     """A token, its log probability, and the same of each alternative to it."""
-    return [token, _rounded(logprob), [[other, _rounded(number)] for other, number in others]]
+    rounded = [[alternative, _rounded(number)] for alternative, number in alternatives]
+    return [token, _rounded(logprob), rounded]
 
 
 def logprobs_text(rows: Sequence[list[Any]]) -> str:
     """The rows of all tokens of a reply as `Reply` keeps them."""
-    return json.dumps(rows, separators=(",", ":")) if rows else ""
+    if rows:
+        return json.dumps(rows, separators=(",", ":"))
+    return ""
 
 
 def _rounded(logprob: float | None) -> float:

@@ -61,7 +61,9 @@ def confidence_of(
     if tokens is None:
         return answer
     probability_of_yes = probability(tokens, text, start, end)
-    return answer if probability_of_yes is None else probability_of_yes
+    if probability_of_yes is None:
+        return answer
+    return probability_of_yes
 
 
 def probability(

@@ -103,7 +103,9 @@ def _polarity(name: str) -> float | None:
     words = plain.split()
     if _DISORDER["hedge"].intersection(words):
         return None
-    return 0.0 if _DISORDER["negation"].intersection(words) else 1.0
+    if _DISORDER["negation"].intersection(words):
+        return 0.0
+    return 1.0
 
 
 def _under_headings(text: str, *, cut: bool) -> _Parts:
@@ -117,7 +119,9 @@ def _under_headings(text: str, *, cut: bool) -> _Parts:
         # What a cut reply says last may be incomplete; of a rationale the beginning is enough.
         if cut and is_last and part != "rationales":
             continue
-        getattr(parts, part).append(text[heading.end() : end].strip(" \t\n*"))
+        # Headings are in bold letters now and then: the closing stars stand before the part.
+        content = text[heading.end() : end]
+        getattr(parts, part).append(content.strip(" \t\n*"))
     return parts
 
 

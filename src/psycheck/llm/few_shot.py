@@ -105,7 +105,8 @@ class ExamplePool:
         if not shared:
             return []
 
-        what = f"the pool '{self.name}' holds {shared:,} of the {counted(len(posts), 'post')} of '{corpus}'"
+        all_posts = counted(len(posts), "post")
+        what = f"the pool '{self.name}' holds {shared:,} of the {all_posts} of '{corpus}'"
         if shared > MOST_HELD * len(posts):
             raise BadInput(
                 what,
@@ -323,7 +324,9 @@ def _split_of_examples(corpus: Corpus, choice: Choice) -> str | None:
     """The split that supplies examples: the chosen one, else train if there is one, else None for all."""
     if choice.split:
         return choice.split
-    return "train" if "train" in corpus.strings("split") else None
+    if "train" in corpus.strings("split"):
+        return "train"
+    return None
 
 
 def _usable(pool: Corpus, targets: FloatArray) -> BoolArray:
@@ -344,7 +347,8 @@ def _notes(split: str | None, unusable: int, writers: IntArray) -> Iterator[str]
 
 def _labels_in(pool: Corpus, labels: Sequence[str], path: str) -> list[str]:
     """The pool's own names of the labels; the only label of a pool may be nameless."""
-    if len(labels) == len(pool.labels) == 1 and nameless(pool.labels[0]):
+    has_one_label = len(labels) == len(pool.labels) == 1
+    if has_one_label and nameless(pool.labels[0]):
         return list(pool.labels)
     by_fold = {label.casefold(): label for label in pool.labels}
     for label in labels:
@@ -375,4 +379,6 @@ def _posts_and_authors(corpora: Sequence[Corpus]) -> tuple[list[str], list[str |
 
 
 def _dense(matrix: Any) -> Any:
-    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
+    if isinstance(matrix, np.ndarray):
+        return matrix
+    return matrix.toarray()

@@ -208,7 +208,9 @@ def _plain(token: str) -> str:
         except ValueError:
             pass  # not closed, or an escape that JSON does not know: kept as it is
     stripped = token.strip()
-    return "" if stripped in _NO_VALUE else stripped.strip("\"“”'‘’`*")
+    if stripped in _NO_VALUE:
+        return ""
+    return stripped.strip("\"“”'‘’`*")
 
 
 def line_fields(text: str) -> Iterator[Field]:

@@ -18,7 +18,10 @@ _CONTEXT = 8192  # tokens
 def packaged_model() -> Path:
     """The weights that a package brings along."""
     spec = importlib.util.find_spec(PACKAGED)
-    weights = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
+    weights: list[Path] = []
+    if spec and spec.origin:
+        folder = Path(spec.origin).parent
+        weights = sorted(folder.glob("*.gguf"))
     if not weights:
         raise BadInput(
             "no packaged model is installed",

@@ -188,7 +188,9 @@ class LlmModel:
         if self.price is None:
             return None
         cost = self.price.of(prompt_tokens, completion_tokens)
-        return cost * self.price.batch if self.options.batch_api else cost
+        if self.options.batch_api:
+            return cost * self.price.batch
+        return cost
 
     def _tokens_around_a_text(self, texts: Sequence[str]) -> float:
         """The mean number of tokens that the instructions and examples of a question have."""
@@ -204,11 +206,15 @@ class LlmModel:
 
     def _examples(self, texts: Sequence[str]) -> Sequence[Sequence[Example]]:
         """The examples that are shown with each text."""
-        return self.pool.examples(texts) if self.pool else [()] * len(texts)
+        if self.pool:
+            return self.pool.examples(texts)
+        return [()] * len(texts)
 
     def _columns(self, texts: Sequence[str]) -> Sequence[Mapping[str, str]]:
         """The values of other columns for each text."""
-        return self.columns.of(texts) if self.columns else [NO_COLUMNS] * len(texts)
+        if self.columns:
+            return self.columns.of(texts)
+        return [NO_COLUMNS] * len(texts)
 
     def _note_unknown(self, columns: Sequence[Mapping[str, str]], say: Callable[[str], None]) -> None:
         unknown = sum(set(values.values()) == {NOT_KNOWN} for values in columns)

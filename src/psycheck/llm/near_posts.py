@@ -41,5 +41,6 @@ def shared_shingles(posts: Any, known: Any) -> Any:
     shorter = np.minimum(sizes_of_posts, sizes_of_known)
     is_near = common.data >= SHARED * shorter
 
+    shares = common.data[is_near] / shorter[is_near]
     places = (common.row[is_near], common.col[is_near])
-    return csr_array((common.data[is_near] / shorter[is_near], places), common.shape)
+    return csr_array((shares, places), common.shape)

@@ -39,8 +39,11 @@ def _is_json_object(text: str) -> bool:
 
 
 def _are_open_headers(text: str) -> bool:
-    pairs = [_PAIR_OF_TEXTS.fullmatch(line) for line in text.split("|")]
-    return all(pair is not None and not _SECRET_HEADER.search(pair[1]) for pair in pairs)
+    for line in text.split("|"):
+        pair = _PAIR_OF_TEXTS.fullmatch(line)
+        if pair is None or _SECRET_HEADER.search(pair[1]):
+            return False
+    return True
 
 
 def _are_pairs(text: str) -> bool:
@@ -59,8 +62,12 @@ _HEADER_NAME = Limit("the name of a header, such as api-key", re.compile(r"[A-Za
 
 def pairs_of(text: str | None) -> dict[str, str]:
     """The entries of "NAME:VALUE|NAME:VALUE"."""
-    lines = text.split("|") if text else []
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    pairs = {}
+    for line in text.split("|") if text else []:
+        # A value may hold further colons.
+        name, _, value = line.partition(":")
+        pairs[name] = value.strip()
+    return pairs
 
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"

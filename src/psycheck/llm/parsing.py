@@ -196,7 +196,9 @@ def _why_unread(reply: str, finish: str) -> str:
     if reply.strip():
         return ""
     # Some servers hide thoughts.
-    return "thinking" if finish == "length" else "empty"
+    if finish == "length":
+        return "thinking"
+    return "empty"
 
 
 def _without_answer(why: str, prompt: Prompt) -> Reading:
@@ -246,7 +248,9 @@ def _agreement(rows: Sequence[FloatArray]) -> float:
         if len(answered) > 1:
             share_of_yes = float(np.mean(answered >= 0.5))
             shares.append(max(share_of_yes, 1 - share_of_yes))
-    return math.fsum(shares) / len(shares) if shares else math.nan
+    if shares:
+        return math.fsum(shares) / len(shares)
+    return math.nan
 
 
 def _mean(rows: Sequence[FloatArray]) -> FloatArray:

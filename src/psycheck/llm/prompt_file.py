@@ -51,7 +51,8 @@ def read_prompt_file(path: Path, variant: str = "") -> tuple[PromptFile, Scale |
     if not variant:
         return checked_prompt(keys, str(path), path.parent)
 
-    variants = {each.name: each for each in read_settings(PromptFile, keys, str(path)).variant}
+    file = read_settings(PromptFile, keys, str(path))
+    variants = {wording.name: wording for wording in file.variant}
     if variant not in variants:
         raise wrong(
             f"the prompt has no variant '{variant}'",
@@ -62,9 +63,9 @@ def read_prompt_file(path: Path, variant: str = "") -> tuple[PromptFile, Scale |
         )
     wording = variants[variant]
     changed = {"system": wording.system, "user": wording.user}
-    return checked_prompt(
-        keys | {key: text for key, text in changed.items() if text is not None}, str(path), path.parent
-    )
+    # What a variant does not word anew it has from the prompt.
+    reworded = {key: text for key, text in changed.items() if text is not None}
+    return checked_prompt(keys | reworded, str(path), path.parent)
 
 
 def checked_prompt(keys: Mapping[str, Any], place: str, folder: Path) -> tuple[PromptFile, Scale | None]:
@@ -74,7 +75,8 @@ def checked_prompt(keys: Mapping[str, Any], place: str, folder: Path) -> tuple[P
     _check_labels(file, place)
     _check_examples(file, place)
     _check_choices(file, place)
-    if file.evidence and not (file.answer == "scale" and file.items == "points"):
+    rates_in_points = file.answer == "scale" and file.items == "points"
+    if file.evidence and not rates_in_points:
         raise wrong(
             "only the items of a scale in points have evidence",
             place,
@@ -124,6 +126,7 @@ def _check_labels(file: PromptFile, place: str) -> None:
             "the prompt has no labels", place, "labels", allowed="at least one label", code="prompt.no-labels"
         )
 
+    # Replies are read without regard to case.
     distinct = {label.casefold() for label in file.labels}
     if len(distinct) < len(file.labels):
         raise wrong(
@@ -134,6 +137,7 @@ def _check_labels(file: PromptFile, place: str) -> None:
             code="prompt.duplicate-labels",
         )
 
+    # Open answers name a disorder in their own words; all others name a label, or none.
     named_labels = set(file.labels) if file.answer == "open" else set()
     if set(file.names) != named_labels:
         raise wrong(
@@ -191,6 +195,7 @@ def _check_choices(file: PromptFile, place: str) -> None:
 
 def _check_slots(file: PromptFile, place: str) -> None:
     """Refuse templates in which a slot is missing, unknown or repeated."""
+    # Everything that varies stands in the message of the user; that of the system is the same for all.
     user_slots = ["post"]
     if file.examples:
         user_slots.append("examples")

@@ -83,26 +83,45 @@ class Prompt:
     fingerprint: str = ""
 
     def messages(
-        self, post: str, examples: Sequence[Example] = (), columns: Mapping[str, str] = NO_COLUMNS
+        self,
+        post: str,
+        examples: Sequence[Example] = (),
+        columns: Mapping[str, str] = NO_COLUMNS,
     ) -> list[dict[str, str]]:
         """The messages of one request, with the values of the columns that it has slots for."""
         self._check_examples(examples)
         example_texts = [text for text, _ in examples]
         values = {name: columns.get(name, NOT_KNOWN) for name in self.columns}
-        texts = [self.system, self.user, self.example, post, *example_texts, *values.values()]
+        texts = [
+            self.system,
+            self.user,
+            self.example,
+            post,
+            *example_texts,
+            *values.values(),
+        ]
+        # No text can close the marks around it: their code is in none of them.
         code = _code_outside(texts)
 
-        shown = [
-            _filled(self.example, post=_marked("example", code, text), answer=self._right_answer(labels))
-            for text, labels in examples
-        ]
+        answered_examples = []
+        for text, labels in examples:
+            answered = _filled(
+                self.example,
+                post=_marked("example", code, text),
+                answer=self._right_answer(labels),
+            )
+            answered_examples.append(answered)
+        column_values = {}
+        for name, value in values.items():
+            column_values[name] = f"<column-{code}>{value}</column-{code}>"
         user = _filled(
             self.user,
             post=_marked("post", code, post),
-            examples="\n\n".join(shown),
+            examples="\n\n".join(answered_examples),
             items=self._numbered_items(),
-            **{name: f"<column-{code}>{value}</column-{code}>" for name, value in values.items()},
+            **column_values,
         )
+        # What is marked is to be read, not to be followed: a post may hold instructions.
         guard = f"{_GUARD} {_GUARD_OF_COLUMNS}" if self.columns else _GUARD
         if not self.system:
             return [{"role": "user", "content": f"{guard}\n\n{user}"}]
@@ -125,19 +144,28 @@ class Prompt:
         }
 
     def _properties(self) -> dict[str, Any]:
-        if self.scale is not None and self.evidence:
-            item = _evidence_schema(self.scale)
-            return {str(number): item for number in range(1, len(self.scale.item) + 1)}
+        """The keys of the answer, and what may stand under each."""
         if self.scale is not None:
-            points = {"type": "integer", "enum": list(range(self.scale.points[1] + 1))}
-            answer = points if self.items == "points" else _YES_NO
-            return {str(number): answer for number in range(1, len(self.scale.item) + 1)}
+            numbers = [str(number) for number, _ in enumerate(self.scale.item, 1)]
+            return dict.fromkeys(numbers, self._item_schema(self.scale))
         if self.answer == "open":
             verdict, name, rationale = OPEN_KEYS
-            return {verdict: _YES_NO, name: {"type": "string"}, rationale: {"type": "string"}}
+            return {
+                verdict: _YES_NO,
+                name: {"type": "string"},
+                rationale: {"type": "string"},
+            }
         if self.choices:
             return {CHOICE_KEY: {"type": "string", "enum": list(self.choices)}}
         return dict.fromkeys(self.labels, _YES_NO)
+
+    def _item_schema(self, scale: Scale) -> dict[str, Any]:
+        """What the answer to an item may be: points with a quote, points, or yes and no."""
+        if self.evidence:
+            return _evidence_schema(scale)
+        if self.items == "points":
+            return {"type": "integer", "enum": list(range(scale.points[1] + 1))}
+        return _YES_NO
 
     @property
     def wants_reason_unasked(self) -> bool:
@@ -169,12 +197,16 @@ class Prompt:
                     allowed="0 or 1",
                     do="use only examples that are annotated for every label of the prompt",
                 )
-        return json.dumps({label: "yes" if labels[label] else "no" for label in self.labels})
+        answers = {label: "yes" if labels[label] else "no" for label in self.labels}
+        return json.dumps(answers)
 
     def _numbered_items(self) -> str:
         """The items of the scale, one per line."""
         items = self.scale.item if self.scale else ()
-        return "\n".join(f"{number}. {item.name}: {item.about}" for number, item in enumerate(items, 1))
+        lines = []
+        for number, item in enumerate(items, 1):
+            lines.append(f"{number}. {item.name}: {item.about}")
+        return "\n".join(lines)
 
 
 def _evidence_schema(scale: Scale) -> dict[str, Any]:
@@ -235,7 +267,9 @@ def _registered_file(name: str) -> Path:
             do="ask the author of the package that ships it to mend the entry point",
         )
     path = Path(registered)
-    return path if path.suffix == ".toml" else path / f"{name}.toml"
+    if path.suffix == ".toml":
+        return path
+    return path / f"{name}.toml"
 
 
 def make_prompt(name: str, **keys: Any) -> Prompt:

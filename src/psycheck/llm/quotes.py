@@ -78,12 +78,14 @@ def _status(
     if points is None:
         return "unread", np.nan
 
-    enough_words = [quote for quote in quotes if len(words_of(quote)) >= _LEAST_WORDS]
-    if not enough_words:
+    long_quotes = [quote for quote in quotes if len(words_of(quote)) >= _LEAST_WORDS]
+    if not long_quotes:
         return "no_quote", points
-    if text is not None and not all(is_quoted(quote, text) for quote in enough_words):
-        return "invented", points
-    return "stated", points
+    if text is None:
+        return "stated", points
+    # One invented quote among true ones is invented evidence all the same.
+    are_quoted = all(is_quoted(quote, text) for quote in long_quotes)
+    return "stated" if are_quoted else "invented", points
 
 
 def is_quoted(quote: str, text: str) -> bool:
@@ -91,16 +93,18 @@ def is_quoted(quote: str, text: str) -> bool:
 
     A quote with an ellipsis must have each of its parts in the text, in this order.
     """
-    words = f" {' '.join(words_of(text))} "
+    # With a space at both ends, so that only whole words are found.
+    words_of_text = " ".join(words_of(text))
+    searched = f" {words_of_text} "
     position = 0
     for part in _ELLIPSIS.split(quote):
-        wanted = " ".join(words_of(part))
-        if not wanted:
+        words_of_part = " ".join(words_of(part))
+        if not words_of_part:
             continue
-        place = words.find(f" {wanted} ", position)
+        place = searched.find(f" {words_of_part} ", position)
         if place < 0:
             return False
-        position = place + len(wanted)
+        position = place + len(words_of_part)
     return True
 
 
@@ -115,8 +119,11 @@ def bounds_of(scale: Scale, evidence: Evidence) -> Bounds:
 
 def band_of_bounds(scale: Scale, bounds: Bounds) -> str:
     """The severity band in which both bounds are, "" if they are in two."""
-    least, most = band_of(scale, bounds.least), band_of(scale, bounds.most)
-    return least if least == most else ""
+    lowest_band = band_of(scale, bounds.least)
+    highest_band = band_of(scale, bounds.most)
+    if lowest_band == highest_band:
+        return lowest_band
+    return ""
 
 
 def verdict_of_bounds(scale: Scale, bounds: Bounds) -> float:

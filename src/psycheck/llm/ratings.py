@@ -134,7 +134,9 @@ def item_held_by(answer: Field, subjects: dict[int, int], scale: Scale) -> int |
     for key in answer.above[:1]:
         candidates.add(_item(key, scale))
     candidates.discard(None)
-    return candidates.pop() if len(candidates) == 1 else None
+    if len(candidates) == 1:
+        return candidates.pop()
+    return None
 
 
 def _complete_lists(fields: Sequence[Field], n: int, sample: Sample) -> Iterator[list[Field]]:
@@ -149,8 +151,9 @@ def _complete_lists(fields: Sequence[Field], n: int, sample: Sample) -> Iterator
         # With another number of values it cannot be known which items were left out.
         if len(answers) != n:
             continue
-        has_ended = not sample.is_cut or sample.text.find("]", answers[-1].end) >= 0
-        if has_ended:
+        # A list that was cut may have gone on: it counts only with its closing bracket.
+        closes = sample.text.find("]", answers[-1].end) >= 0
+        if closes or not sample.is_cut:
             yield answers
 
 
@@ -210,4 +213,6 @@ def points_of(value: str, highest: int) -> float | None:
     # "1 or 2" and "1 to 2" name no single rating, and neither does a second number.
     has_second_number = any(character.isdigit() for character in remark)
     is_range = {"or", "to"}.intersection(words_of(remark)) or has_second_number
-    return None if names_another_scale or is_range else float(points)
+    if names_another_scale or is_range:
+        return None
+    return float(points)

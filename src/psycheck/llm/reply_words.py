@@ -94,8 +94,12 @@ def _meaning_of_longer_answer(words: list[str], *, paused: bool) -> float | None
         return 1.0 if paused and not is_denied else None
     if first in _LEADING["no"]:
         # "No signs of …" is an answer without a comma, "no one knows" is not.
-        return 0.0 if paused or second in _LEADING["after_no"] else None
-    return BOTH if {"yes", "no"}.issubset(words) else None
+        if paused or second in _LEADING["after_no"]:
+            return 0.0
+        return None
+    if {"yes", "no"}.issubset(words):
+        return BOTH
+    return None
 
 
 def _names_both(first: str, following: Iterable[str]) -> bool:
@@ -141,7 +145,9 @@ def class_meaning(value: str, label: str, *, nouns: bool) -> float | None:
 
     negation, _, denied_name = name.partition(" ")
     is_negated = negation in ("no", "not") and bool(denied_name)
-    return 0.0 if is_negated and denied_name in names_of(label) else None
+    if is_negated and denied_name in names_of(label):
+        return 0.0
+    return None
 
 
 def agreed(meanings: Iterable[float | None]) -> float | None:

@@ -31,7 +31,9 @@ def remote_host(base_url: str) -> str:
     is_writable = base_url.isprintable() and " " not in base_url
     if parts.scheme not in ("http", "https") or not parts.hostname or not is_writable:
         raise _not_an_address()
-    return "" if _is_loopback(parts.hostname) else parts.hostname
+    if _is_loopback(parts.hostname):
+        return ""
+    return parts.hostname
 
 
 def _split(base_url: str) -> SplitResult | None:

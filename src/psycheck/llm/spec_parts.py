@@ -52,7 +52,9 @@ def prompt_of(target: str, options: LlmOptions) -> Prompt:
             do="add prompt=NAME",
         )
     prompt = read_prompt(options.prompt)
-    return prompt if options.cutoff is None else move_cutoff(prompt, options.cutoff)
+    if options.cutoff is None:
+        return prompt
+    return move_cutoff(prompt, options.cutoff)
 
 
 def notes_of(prompt: Prompt, options: LlmOptions, pool: "ExamplePool | None") -> tuple[str, ...]:
@@ -68,6 +70,7 @@ def thresholds_of(prompt: Prompt) -> tuple[float, ...]:
     scale = prompt.scale
     if scale is None or prompt.items != "points":
         return ()
+    # Scores are points as shares of the most: half a point parts none from one.
     half_a_point = 0.5 / scale.points[1]
     return (np.nan, *[half_a_point] * len(scale.item))
 
@@ -89,6 +92,7 @@ def pool_of(prompt: Prompt, options: LlmOptions) -> "ExamplePool | None":
             do="leave out pool, or name a few-shot prompt",
         )
 
+    # Only with a pool: most prompts have none, and the modules of pools are not loaded for them.
     from psycheck.llm.few_shot import Choice, open_pool
 
     choice = Choice(

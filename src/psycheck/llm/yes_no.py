@@ -120,8 +120,10 @@ def _score_of_fields(fields: Sequence[Field], label: str, sample: Sample) -> flo
     meanings = [_meaning_of_field(field, label) for field in fields]
     answer = agreed(meanings)
     if answer is None:
-        says_nothing = all(each is None for each in meanings)
-        return _stated_probability(fields, label) if says_nothing else math.nan
+        says_nothing = all(field_meaning is None for field_meaning in meanings)
+        if says_nothing:
+            return _stated_probability(fields, label)
+        return math.nan
     source = fields[meanings.index(answer)]
     return sample.confidence(answer, source.start, source.end)
 
@@ -131,9 +133,13 @@ def _stated_probability(fields: Sequence[Field], label: str) -> float:
     stated = set()
     for field in fields:
         number = _PROBABILITY.fullmatch(field.value)
-        if number and _may_state_probability(field, label):
-            stated.add(float(number[1]) if number[1] else float(number[2]) / 100)
-    return stated.pop() if len(stated) == 1 else math.nan
+        if number is None or not _may_state_probability(field, label):
+            continue
+        share, percent = number.groups()
+        stated.add(float(share) if share else float(percent) / 100)
+    if len(stated) == 1:
+        return stated.pop()
+    return math.nan
 
 
 def _may_state_probability(field: Field, label: str) -> bool:

@@ -69,7 +69,9 @@ class Caller:
     @staticmethod
     def _run(function: Callable[[Any], Any], texts: list[str]) -> Any:
         answers = function(texts)
-        return _finished(answers) if inspect.iscoroutine(answers) else answers
+        if inspect.iscoroutine(answers):
+            return _finished(answers)
+        return answers
 
 
 def annotated_argument(function: Callable[[Any], Any]) -> Literal["", "texts", "text"]:

@@ -39,6 +39,7 @@ def export(model: HfModel, file: Path, products: str) -> None:
     """Write the network with all its products in 8 bits, or those of "attention", whole or not at all."""
     private_folder(file.parent)
     with written(file) as part, _quietly():
+        # The quantiser reads a file, which is much larger than what it writes.
         in_32_bits = part.with_suffix(".fp32.onnx")
         try:
             _program(model).save(str(in_32_bits))

@@ -39,7 +39,9 @@ def estimator_of(thing: Any) -> Any | None:
         return owner
     # A pipeline that ends in an SVM has no probabilities: it is an estimator all the same.
     is_fitted_model = hasattr(thing, "predict_proba") or "sklearn.BaseEstimator" in library_classes(thing)
-    return thing if is_fitted_model and not isinstance(thing, type) else None
+    if is_fitted_model and not isinstance(thing, type):
+        return thing
+    return None
 
 
 def open_estimator(estimator: Any, options: "PythonOptions") -> Model:
@@ -158,7 +160,9 @@ def function_of(thing: Any) -> Callable[[Any], Any] | None:
 
 def weights_of(thing: Any) -> str | None:
     """A hash of the weights of a torch network; None for anything else."""
-    return state_hash(thing) if "torch.Module" in library_classes(thing) else None
+    if "torch.Module" in library_classes(thing):
+        return state_hash(thing)
+    return None
 
 
 def _without_gradients(network: Any) -> Callable[[Any], Any]:
@@ -177,7 +181,9 @@ def _without_gradients(network: Any) -> Callable[[Any], Any]:
         several_classes = numbers.ndim == 2 and numbers.shape[1] > 1
         if not _holds_logits(numbers, several_classes=several_classes):
             return numbers
-        return numbers.softmax(-1) if several_classes else numbers.sigmoid()
+        if several_classes:
+            return numbers.softmax(-1)
+        return numbers.sigmoid()
 
     return scores
 

@@ -198,6 +198,10 @@ class HfEncoder(Transformer):
 def open_hf(target: str, options: HfOptions) -> HfModel:
     """Open a sequence classifier from a folder or the hub."""
     libraries("hf: models")  # what is missing shows before a download
+    if options.fast:
+        from psycheck.models.fast import fast_runtime
+
+        fast_runtime()
     folder = find_folder(target, options)
     return open_hf_parts(folder, folder, options, where=target)
 
@@ -396,7 +400,9 @@ def minilm_folder() -> Path:
 def _name(target: str, folder: Path) -> str:
     """The name of a local folder, or of a hub model without its owner."""
     is_local = Path(target).expanduser().is_dir()
-    return folder.resolve().name if is_local else target.rpartition("/")[2]
+    if is_local:
+        return folder.resolve().name
+    return target.rpartition("/")[2]
 
 
 def _inputs(network: Any) -> frozenset[str]:

@@ -314,7 +314,9 @@ def _positions(config: Any) -> int | None:
         return positions
     # RoBERTa and its relatives count positions from the padding token's index on.
     padding = getattr(config, "pad_token_id", None)
-    return positions - 2 if padding is None else positions - padding - 1
+    if padding is None:
+        return positions - 2
+    return positions - int(padding) - 1
 
 
 def folder_parts(folder: Path, options: HfOptions, tokenizer_folder: Path | None = None) -> dict[str, str]:

@@ -58,7 +58,9 @@ class LearnerModel:
     @property
     def needs(self) -> tuple[Model | Encoder, ...]:
         """The encoder, if there is one."""
-        return () if self.encoder is None else (self.encoder,)
+        if self.encoder is None:
+            return ()
+        return (self.encoder,)
 
     def needed(self, texts: Sequence[str], /) -> Sequence[str]:
         """What the encoder is asked about: the texts themselves."""

@@ -79,7 +79,12 @@ def _flavours(folder: Path) -> dict[str, dict[str, Any]]:
     """The ways to open the model, with their settings."""
     import yaml
 
-    with explained(f"{DESCRIPTION} cannot be read", Exception, code="model.bad-mlmodel", where=str(folder)):
+    with explained(
+        f"{DESCRIPTION} cannot be read",
+        Exception,
+        code="model.bad-mlmodel",
+        where=str(folder),
+    ):
         description = yaml.safe_load((folder / DESCRIPTION).read_text("utf-8"))
         return {name: dict(settings) for name, settings in description["flavors"].items()}
 

@@ -130,6 +130,7 @@ def _text_pipeline(session: Any, file: Path, options: OnnxOptions) -> OnnxModel:
     output = _probability_output(session, file)
     run = _text_runner(session, output.name)
     names_classes = output.type.startswith(_BY_CLASS)
+    # The shape of an output, or the names of its classes, show only in an answer.
     probed = run([_PROBE])
     keys = list(probed[0]) if names_classes else range(probed.shape[-1])
     classes = [str(key) for key in keys]
@@ -140,9 +141,8 @@ def _text_pipeline(session: Any, file: Path, options: OnnxOptions) -> OnnxModel:
             scores = [[by_class[key] for key in keys] for by_class in scores]
         return np.asarray(scores, np.float64).reshape(len(texts), len(classes))
 
-    has_names = not names_classes and any(entry.type == _TEXTS for entry in session.get_outputs())
-    if has_names and options.positive is None and len(classes) == 2:
-        raise _unnamed_classes(file)
+    if not names_classes and options.positive is None:
+        _refuse_unnamed_classes(session, file, count=len(classes))
     row_sums = probabilities([_PROBE]).sum(1)
     columns = label_columns(
         classes,
@@ -168,6 +168,13 @@ def _text_pipeline(session: Any, file: Path, options: OnnxOptions) -> OnnxModel:
         probabilities=probabilities,
         reader=sizes_of,
     )
+
+
+def _refuse_unnamed_classes(session: Any, file: Path, *, count: int) -> None:
+    """Refuse two classes whose names stand in another output, apart from their probabilities."""
+    has_names = any(entry.type == _TEXTS for entry in session.get_outputs())
+    if has_names and count == 2:
+        raise _unnamed_classes(file)
 
 
 def _text_runner(session: Any, output_name: str) -> Callable[[list[str]], Any]:
@@ -276,7 +283,9 @@ def _probabilities_of(logits: FloatArray, activation: str) -> FloatArray:
 
 def _name_of(file: Path) -> str:
     """The name of a file; that of its folder where all are called model.onnx."""
-    return file.resolve().parent.name if file.name == _USUAL_FILE else file.stem
+    if file.name == _USUAL_FILE:
+        return file.resolve().parent.name
+    return file.stem
 
 
 KIND = ModelKind(

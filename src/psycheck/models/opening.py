@@ -22,7 +22,11 @@ _ANYTHING_ELSE = (
     " python:FILE.py:FUNCTION"
 )
 # How files are opened that no kind claims by their ending, because they are code.
-_LIKELY_SPECS = {".py": "python:{path}:OBJECT", ".joblib": "sklearn:{path}", ".pkl": "sklearn:{path}"}
+_LIKELY_SPECS = {
+    ".py": "python:{path}:OBJECT",
+    ".joblib": "sklearn:{path}",
+    ".pkl": "sklearn:{path}",
+}
 # The specs of opened models by identity, as long as these live: a model need not know how it was opened.
 _SPECS: dict[int, str] = {}
 
@@ -119,7 +123,9 @@ def _spec_of_training(thing: object) -> str | None:
     """The spec of an object of ours that names one; None for anything else."""
     is_ours = type(thing).__module__.startswith("psycheck.")
     spec = getattr(thing, "spec", None)
-    return spec if is_ours and isinstance(spec, str) else None
+    if is_ours and isinstance(spec, str):
+        return spec
+    return None
 
 
 def _open_object(thing: Any, options: dict[str, Any]) -> Model:

@@ -17,7 +17,15 @@ from psycheck.io.settings import AT_LEAST_1, NOT_BLANK, read_settings
 
 T = TypeVar("T")
 Text = Annotated[str, NOT_BLANK]
-_SWITCHES = {"": True, "1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+_SWITCHES = {
+    "": True,
+    "1": True,
+    "true": True,
+    "yes": True,
+    "0": False,
+    "false": False,
+    "no": False,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

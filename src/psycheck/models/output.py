@@ -26,7 +26,13 @@ def checked_scores(
     if scores.ndim == 1 and len(labels) == 1:
         scores = scores[:, None]
     if scores.shape != (count, len(labels)):
-        raise _wrong_shape(scores, count, labels, model=model, returned_shape=np.shape(raw))
+        raise _wrong_shape(
+            scores,
+            count,
+            labels,
+            model=model,
+            returned_shape=np.shape(raw),
+        )
 
     is_outside = (scores < -TOLERANCE) | (scores > 1 + TOLERANCE)
     if is_outside.any():

@@ -1,7 +1,7 @@
 """What functions return for texts: numbers, tensors, {label: score}, {"label": …, "score": …}, or names."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,17 +57,30 @@ def returned_scores(answers: Any, positive: str | None = None) -> Returned:
 
 def _of_list(answers: Sequence[Any], positive: str | None) -> Returned:
     """The scores in a list with one answer per text, by what all of its entries are."""
-    if all(isinstance(answer, Mapping) for answer in answers):
+
+    def are_all(is_kind: Callable[[Any], bool]) -> bool:
+        return all(map(is_kind, answers))
+
+    if are_all(_is_mapping):
         return _of_mappings(answers, positive)
-    if all(_lists_classes(answer) for answer in answers):
+    if are_all(_lists_classes):
         return _of_mappings([_by_class(answer) for answer in answers], positive)
-    if all(isinstance(answer, str) for answer in answers):
+    if are_all(_is_name):
         names = [positive] if positive else []
         return Returned([_score_of_name(str(answer), names) for answer in answers])
-    if all(_is_tensor(answer) for answer in answers):
+    if are_all(_is_tensor):
         rows = [_array_of_tensor(answer) for answer in answers]
         return Returned(np.stack(rows))
+    # Numbers, or rows of numbers.
     return Returned(answers)
+
+
+def _is_mapping(answer: Any) -> bool:
+    return isinstance(answer, Mapping)
+
+
+def _is_name(answer: Any) -> bool:
+    return isinstance(answer, str)
 
 
 def _is_tensor(answer: Any) -> bool:
@@ -115,7 +128,9 @@ def _score_of_answer(answer: Mapping[str, Any], positive: str | None) -> float:
     name = str(answer["label"])
     score = float(answer["score"])
     names = [positive] if positive else []
-    return score if _score_of_name(name, names, otherwise_positive=True) else 1.0 - score
+    if _score_of_name(name, names, otherwise_positive=True):
+        return score
+    return 1.0 - score
 
 
 def _score_of_name(name: str, positive: Sequence[str], *, otherwise_positive: bool = False) -> float:

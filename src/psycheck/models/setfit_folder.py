@@ -63,7 +63,11 @@ def open_setfit(target: str, options: SklearnOptions) -> SklearnModel:
         multilabel_=isinstance(getattr(head, "classes_", None), list) or hasattr(head, "multilabel_"),
         unit_length=normalised_by_body or bool(settings.get("normalize_embeddings")),
     )
-    parts = {"encoder": encoder.fingerprint, "head": file_hash(head_file), "settings": str(sorted(settings))}
+    parts = {
+        "encoder": encoder.fingerprint,
+        "head": file_hash(head_file),
+        "settings": str(sorted(settings)),
+    }
     return open_pipeline(
         pipeline,
         options,

@@ -280,7 +280,9 @@ def _classes(pipeline: Any) -> Any:
     if own_classes is None:
         own_classes = getattr(_classifier(pipeline), "classes_", None)
     # A model of SetFit names its classes so.
-    return getattr(pipeline, "labels", None) or [] if own_classes is None else own_classes
+    if own_classes is None:
+        return getattr(pipeline, "labels", None) or []
+    return own_classes
 
 
 def _classifier(pipeline: Any) -> Any:

@@ -71,7 +71,11 @@ def open_spacy(target: str, options: SpacyOptions) -> Model:
 
     folder = Path(pipeline.path)
     files = [path for path in folder.rglob("*") if path.is_file()]
-    parts = {"files": hashed_files(files), "spacy": spacy.__version__, "labels": f"{options.label}"}
+    parts = {
+        "files": hashed_files(files),
+        "spacy": spacy.__version__,
+        "labels": f"{options.label}",
+    }
     categoriser = Categoriser(
         name=folder.resolve().name,
         # What the columns are called decides which of them are kept.

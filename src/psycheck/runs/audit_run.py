@@ -99,7 +99,9 @@ def _with_replies(planned: PlannedRun, answers: Answers, judged: Judged) -> Mapp
         planned.corpora,
         show_texts=planned.settings.show_texts,
     )
-    return judged.tables if replies is None else {**judged.tables, TABLE: replies}
+    if replies is None:
+        return judged.tables
+    return {**judged.tables, TABLE: replies}
 
 
 def plan_record(planned: PlannedRun) -> dict[str, Any]:

@@ -57,7 +57,12 @@ def described(corpora: Sequence[Corpus], suites: Sequence[Suite] = ()) -> dict[s
     return {
         "corpora": [_described_corpus(corpus) for corpus in corpora],
         "suites": [
-            {"name": suite.name, "title": suite.title, "checks": len(suite.checks)} for suite in suites
+            {
+                "name": suite.name,
+                "title": suite.title,
+                "checks": len(suite.checks),
+            }
+            for suite in suites
         ],
     }
 
@@ -93,7 +98,12 @@ def _described_source(source: CorpusSource | None) -> dict[str, Any] | None:
     # Without all of its names the corpus could not be read again in the same way.
     if any(showable_id(name) != name for name in names):
         return None
-    return {"path": source.path, "columns": columns, "split": source.split, "format": source.format}
+    return {
+        "path": source.path,
+        "columns": columns,
+        "split": source.split,
+        "format": source.format,
+    }
 
 
 def _longest_history(corpus: Corpus) -> int:

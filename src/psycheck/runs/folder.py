@@ -241,7 +241,9 @@ def _facts(run: Run, pages: Mapping[str, str]) -> dict[str, Any]:
 def _command_record() -> dict[str, str]:
     """The command that makes the run, which may write it again."""
     command = RUNNING.get()
-    return {} if command is None else {"command": command.words}
+    if command is None:
+        return {}
+    return {"command": command.words}
 
 
 def _gate_record(gate: GateResult) -> dict[str, Any]:

@@ -64,4 +64,6 @@ def registered_page(verb: str) -> Page:
 
     # An installation made before pages were declared names `MODULE:pages`, where PAGE is declared today.
     declared = getattr(sys.modules.get(registered.__module__), "PAGE", None)
-    return declared if isinstance(declared, Page) else Page(draw=registered)
+    if isinstance(declared, Page):
+        return declared
+    return Page(draw=registered)

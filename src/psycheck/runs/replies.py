@@ -48,7 +48,9 @@ def replies_table(
         has_reader = True
         for corpus in corpora:
             rows += _rows(model, view, corpus, show_texts=show_texts)
-    return pl.DataFrame(rows, _SCHEMA) if has_reader else None
+    if has_reader:
+        return pl.DataFrame(rows, _SCHEMA)
+    return None
 
 
 def _readers(
@@ -85,6 +87,7 @@ def _rows(
         if show_texts:
             messages = [message["content"] for message in model.messages(str(text))]
             row["question"] = "\n\n".join(messages)
+            # Half of a surrogate pair, which a server may send, cannot be written to a file.
             row["reply"] = reply.text.encode("utf-8", "replace").decode()
             row["reason"] = model.reading(reply, str(text)).rationale
         yield row

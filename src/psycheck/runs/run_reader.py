@@ -71,7 +71,9 @@ class Reader:
 
     def _corpus(self, run: Run, name: str) -> Corpus:
         corpus = self._corpus_by_name.get(name)
-        return corpus_of(run, name) if corpus is None else corpus
+        if corpus is None:
+            return corpus_of(run, name)
+        return corpus
 
     def _texts(self, run: Run, name: str) -> dict[str, tuple[str, str | None]]:
         """The text of each id, and its shortened form; None where that is not known any more."""

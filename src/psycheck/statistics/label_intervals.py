@@ -228,7 +228,9 @@ def _ranking_intervals(
 def rarer_class(positive: BoolArray) -> BoolArray:
     """The texts of the class with fewer texts, (n,): a figure of both classes is as uncertain as theirs."""
     negative = ~positive
-    return positive if positive.sum() <= negative.sum() else negative
+    if positive.sum() <= negative.sum():
+        return positive
+    return negative
 
 
 def equal_class_weights(positive: BoolArray) -> FloatArray:

@@ -59,7 +59,9 @@ def median_bandwidth(
 
     # Samples in which most texts are equal have a median of 0: any kernel then tells the others apart.
     positive = distances[distances > 0]
-    return float(positive.mean()) if len(positive) else 1.0
+    if len(positive):
+        return float(positive.mean())
+    return 1.0
 
 
 def mmd_test(
@@ -174,7 +176,9 @@ def pair_mmd(
             keeps_first = keep[:m][first_rows]
             keeps_second = keep[m:][second_rows]
             remaining = values[keeps_first & keeps_second]
-            return float(middle(remaining)) if len(remaining) else math.nan
+            if len(remaining):
+                return float(middle(remaining))
+            return math.nan
 
         value = float(middle(values))
         return Figure(value, jackknife(value, measure, sides), len(values))
@@ -209,7 +213,9 @@ def _unbiased(kernel: FloatArray, sides: Sides) -> tuple[float, Interval]:
             pairs_within: FloatArray,
         ) -> float:
             pairs = sizes[rows].sum() * sizes[columns].sum() - pairs_within[keeps_group].sum()
-            return float(sums[np.ix_(rows, columns)].sum() / pairs) if pairs else math.nan
+            if pairs:
+                return float(sums[np.ix_(rows, columns)].sum() / pairs)
+            return math.nan
 
         # Equation 3 of the paper: both means within a sample, less twice the mean across.
         similar_first = mean(in_first, in_first, within_first)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from psycheck.statistics.classification import BoolArray, FloatArray, auc_influence, gold, usable
@@ -169,21 +168,9 @@ def _verdict(
     if share < NEARLY_ALL or informedness >= BLIND:
         return "varied"
     upper_end = interval[1]
-    return "near-constant" if upper_end < BLIND else "undecided"
-
-
-def unchanged_by_chance(decided: ArrayLike) -> float:
-    """How often two texts drawn at random get the same decision, (n,): what an INV check passes by itself.
-
-    A pass rate that is not above this says nothing about what the model reads.
-    """
-    decisions = np.asarray(decided, np.float64)
-    answered = decisions[~np.isnan(decisions)]
-    if not len(answered):
-        return math.nan
-    share = float(answered.mean())
-    # Both get a 1, or both get a 0.
-    return share**2 + (1 - share) ** 2
+    if upper_end < BLIND:
+        return "near-constant"
+    return "undecided"
 
 
 def auc_against_chance(

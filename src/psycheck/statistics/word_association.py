@@ -139,7 +139,10 @@ def random_shares(
         # A draw of equal words has no variance to share out.
         if not np.isnan(shares).any():
             defined_shares.append(shares)
-    return np.mean(defined_shares, axis=0) if defined_shares else unknown
+    if not defined_shares:
+        return unknown
+    mean_shares: FloatArray = np.mean(defined_shares, axis=0)
+    return mean_shares
 
 
 def cosines(vectors: FloatArray, direction: FloatArray) -> FloatArray:

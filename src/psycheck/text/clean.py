@@ -157,6 +157,7 @@ def emoji_to_words(text: str) -> str:
 def drop_emoji(text: str) -> str:
     """Remove emoji and emoticons."""
     text = _EMOTICON.sub("", text)
+    # No emoji is ASCII: most texts do not need the library.
     if text.isascii():
         return text
     emoji = library("emoji", "the step 'no-emoji'", "clean")
@@ -189,6 +190,7 @@ def drop_curse_words(text: str) -> str:
 
 def fix_encoding(text: str) -> str:
     """Repair text that was decoded wrongly ("donâ€™t"), with ftfy; quotes and entities stay as they are."""
+    # What was decoded wrongly has letters beyond ASCII, or control characters.
     if text.isascii() and text.isprintable():
         return text
     ftfy = library("ftfy", "the step 'encoding'", "clean")
@@ -337,7 +339,9 @@ def _verb_of_ending(
     if ending == "'s":
         if word not in _DATA["ambiguous"]["s_after"]:
             return ""
-        return "has" if _is_followed_by(match, "has_before") else "is"
+        if _is_followed_by(match, "has_before"):
+            return "has"
+        return "is"
     if ending == "'d":
         if word not in _DATA["ambiguous"]["d_after"]:
             return ""

@@ -28,6 +28,7 @@ from psycheck.text.edits import (
 )
 from psycheck.text.gender.roles import role_of
 from psycheck.text.letter_i import is_letter
+from psycheck.text.pronoun_pairs import PronounPair, pronoun_pairs
 from psycheck.text.surroundings import character_at, text_before, words_before
 from psycheck.text.verb_agreement import verb_joined, verbs_beside
 from psycheck.text.word_lists import patterns, read_toml, word_sets
@@ -60,7 +61,9 @@ def shift_person(to: Person, *, agreement: bool = False) -> Edit:
         endings=_DATA["endings"]["he" if to == "she" else to],
         agree=to if agreement else None,
     )
-    return _to_first(target) if to == "I" else _to_third(target)
+    if to == "I":
+        return _to_first(target)
+    return _to_third(target)
 
 
 def _to_third(target: _Target) -> Edit:
@@ -124,7 +127,7 @@ def _to_first(target: _Target) -> Edit:
     def edit(text: str) -> Edited:
         if _FORMS["any_third"].search(text) is None:
             return Edited(text, ())
-        pairs = _pairs(text)
+        pairs = pronoun_pairs(text)
         pair_spans: list[Span] = [(pair.start, pair.end) for pair in pairs]
         # Pairs are edited as a whole, addresses not at all.
         passed_over = [spans for spans in (address_spans(text), pair_spans) if spans]
@@ -337,7 +340,9 @@ def _is_or_has(text: str, end: int) -> str:
         return "m"
     word = after[1].lower()
     following = straight((after[2] or "").lower())
-    return "ve" if _has_before(word, following) else "m"
+    if _has_before(word, following):
+        return "ve"
+    return "m"
 
 
 def _has_before(word: str, following: str) -> bool:
@@ -356,52 +361,7 @@ def _has_before(word: str, following: str) -> bool:
     return word.endswith("ed") and word not in _WORDS["states"]
 
 
-class _Pair(NamedTuple):
-    """Where a pair such as he/she stands, and the role it plays; "" where it names forms of one pronoun."""
-
-    start: int
-    end: int
-    role: str
-
-
-def _pairs(text: str) -> list[_Pair]:
-    """The pairs of pronouns in a text: "he/she", "his or her", "(s)he", "she/her"."""
-    # A glance at the marks that join a pair is faster than the pattern.
-    if not any(mark in text for mark in ("/", " or ", ")")):
-        return []
-    pairs = []
-    for match in _FORMS["pair"].finditer(text):
-        first, joint, second = match.groups()
-        # "(s)he" and "s/he" match without parts.
-        role = "subject" if first is None else _role_of_pair(first.lower(), second.lower())
-        if role or joint == "/":
-            pairs.append(_Pair(start=match.start(), end=match.end(), role=role))
-    return pairs
-
-
-def _role_of_pair(first: str, second: str) -> str:
-    """The role of a pair, by the member that shows it: "him/her" is an object; "" for "she/her"."""
-    if first == second:
-        return ""
-    roles = {_ROLES[first], _ROLES[second]}
-    if len(roles) == 1:
-        role = roles.pop()
-        return "possessive" if role == "decide" else role
-    if "decide" not in roles:
-        return ""
-
-    shown = (roles - {"decide"}).pop()
-    if shown == "possessive":
-        return shown
-    # "his/hers" are pronouns and "him/her" objects; "her/hers" and "him/his" name forms of one pronoun.
-    if shown == "pronoun" and "his" in (first, second):
-        return shown
-    if shown == "object" and "her" in (first, second):
-        return shown
-    return ""
-
-
-def _pairs_to_first(text: str, pairs: list[_Pair], target: _Target) -> list[Change]:
+def _pairs_to_first(text: str, pairs: list[PronounPair], target: _Target) -> list[Change]:
     """The changes of pairs that become one word."""
     changes: list[Change] = []
     for pair in pairs:

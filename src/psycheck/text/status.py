@@ -110,7 +110,9 @@ def status_of(part: str) -> Status:
         return Status.UNCERTAIN
     # "I no longer panic" denies it now, and says that it was so.
     if _has("denied", text):
-        return Status.PAST if _has("longer", text) else Status.DENIED
+        if _has("longer", text):
+            return Status.PAST
+        return Status.DENIED
     if _is_past(text):
         return Status.PAST
     # What people who are well do ("I sleep well") denies a symptom without a word of negation.

@@ -129,6 +129,7 @@ def _verbs_after(
         return []
 
     forms = _FORMS_BESIDE[to]
+    # Auxiliaries first; any other verb may be joined to a second one: "I cry and scream".
     change = _change(verb, 1, forms.after)
     if change is None:
         change = _change(verb, 1, forms.lexical)

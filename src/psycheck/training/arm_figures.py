@@ -99,7 +99,9 @@ class Scored:
     @property
     def flag(self) -> str:
         """The flag of findings about it."""
-        return "in_distribution" if self.own else "out_of_distribution"
+        if self.own:
+            return "in_distribution"
+        return "out_of_distribution"
 
     def where(self, decision: str) -> dict[str, str]:
         """The `where` of a finding about it."""
@@ -177,6 +179,7 @@ def threshold_changes(arms: Sequence[ArmResult]) -> list[Finding]:
     findings: list[Finding] = []
     for rows_of_test in grouped(plain_rows, lambda row: row.corpus).values():
         at_half = [replace(row, threshold=0.5) for row in rows_of_test]
+        # The same scores twice, as if they were two arms.
         for change in differences(list(zip(at_half, rows_of_test, strict=True))):
             # At 0.5 and in its ranking the model is the same.
             if change.where["decision"] == DEV:
@@ -216,6 +219,7 @@ def _widened(change: Finding, *, comparisons: int) -> Interval | None:
     quantile_of_all = stats.t.ppf(1 - 0.025 / comparisons, freedom)
     quantile_of_one = stats.t.ppf(0.975, freedom)
     factor = float(quantile_of_all / quantile_of_one)
+    # Both arms of the interval grow alike, so that it stays as skewed as it was.
     low, high = change.interval
     return (
         change.value - factor * (change.value - low),

@@ -80,12 +80,16 @@ class Retraining:
 
     def gender_arms(self) -> list[str]:
         """The same where swapped texts are added instead of sentences; classes are not weighted."""
-        return [PLAIN, BETTER, CONTROL] if self.control else [PLAIN, BETTER]
+        if self.control:
+            return [PLAIN, BETTER, CONTROL]
+        return [PLAIN, BETTER]
 
     def _unaugmented_arms(self, recipe: Recipe) -> list[str]:
         # A recipe with class weights is balanced already.
         weights_are_new = self.balance and not recipe.class_weights
-        return [PLAIN, BALANCED] if weights_are_new else [PLAIN]
+        if weights_are_new:
+            return [PLAIN, BALANCED]
+        return [PLAIN]
 
     def weighted(self, recipe: Recipe) -> Recipe:
         """The recipe of the arms after the plain one."""
@@ -132,6 +136,7 @@ def plan_experiment(
     without suites it is the first label that is learned.
     """
     tried_suites = tuple(dir_checks(suite) for suite in suites)
+    # Dev chooses thresholds and checks, so it cannot prove anything.
     own_test = held_out(corpus)
     if own_test is None:
         raise BadInput(
@@ -142,6 +147,7 @@ def plan_experiment(
         )
     parts = parts_of(corpus, recipe)
     label = _tested_label(tried_suites, parts)
+    # Findings tell tests apart by the names of their corpora.
     corpus_names = [corpus.name, *(other.name for other in others)]
     if len(set(corpus_names)) < len(corpus_names):
         raise BadInput("two corpora have the same name", code="corpus.same-name", do="write NAME=PATH")
@@ -182,6 +188,7 @@ def _tested_label(suites: Sequence[Suite], parts: Parts) -> str:
 
 def _dev_corpus(corpus: Corpus, parts: Parts) -> Corpus:
     """The dev split, also where training cuts it, as a corpus with labels and authors."""
+    # Parts of a training have no ids: the text itself finds its author.
     author_of_text = dict(zip(corpus.texts, corpus.strings("author"), strict=True))
     return Corpus.of(
         f"{corpus.name} dev",
@@ -218,7 +225,11 @@ def run_arm(
         # A check of another suite may have the same name.
         is_of_suite = rate.where["suite"] == suite_learned_from
         was_learned = is_of_suite and rate.where["check"] in learned
-        place = {"audit": experiment.audit, "arm": arm, "seed": str(recipe.seed)}
+        place = {
+            "audit": experiment.audit,
+            "arm": arm,
+            "seed": str(recipe.seed),
+        }
         findings.append(
             replace(
                 rate,
@@ -327,6 +338,7 @@ def score_label(
             allowed=", ".join(model.labels),
         )
     column = model.labels.index(label)
+    # All corpora at once: a text that two of them hold is scored once.
     pieces = in_equal_shares([corpus.texts for corpus in corpora])
     with answers([model], pieces, store=store_path, progress=progress) as answered:
         (view,) = answered.views
@@ -345,6 +357,7 @@ def judge_with_room(
     for audit in audits:
         for check in audit.suite.checks:
             sentences += check.sentences
+    # A model without a window reads every text to its end.
     readers = [model.read] if isinstance(model, Windowed) else []
     fitted, _ = fit_texts(corpus, readers, sentences)
 
@@ -371,6 +384,7 @@ def sentence_cases(
         rates += [finding for finding in judgement.findings if finding.measure == "pass_rate"]
         columns = pl.col("suite", "check", "id", "outcome").cast(pl.String)
         for suite, check, text_id, outcome in judgement.tables["cases"].select(columns).iter_rows():
+            # What was not tested neither passed nor failed.
             if outcome in ("passed", "failed"):
                 passed.setdefault((suite, check), {})[text_id] = outcome == "passed"
     return rates, passed

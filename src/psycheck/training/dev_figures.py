@@ -84,6 +84,7 @@ def loss(targets: FloatArray, scores: FloatArray) -> float:
 def merit(dev_figures: Mapping[str, float], criterion: str) -> float:
     """The figure that a recipe's criterion names, so that higher is better."""
     value = dev_figures[criterion.removeprefix("dev_")]
+    # F1 is better where it is higher, loss where it is lower.
     return value if criterion == "dev_f1" else -value
 
 
@@ -92,7 +93,9 @@ def format_figure(all_figures: Mapping[str, float], name: str) -> str:
     value = all_figures[name]
     if math.isnan(value):
         return f"– ({why_undefined(all_figures, name)})"
-    return f"{value:,.0f}" if name == "n" else f"{value:.3f}"
+    if name == "n":
+        return f"{value:,.0f}"
+    return f"{value:.3f}"
 
 
 def why_undefined(all_figures: Mapping[str, float], name: str) -> str:

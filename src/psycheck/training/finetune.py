@@ -121,7 +121,9 @@ class _Start:
     @property
     def second_task(self) -> tuple[str, ...]:
         """The labels of the second task."""
-        return () if self.evidence is None else self.evidence.labels
+        if self.evidence is None:
+            return ()
+        return self.evidence.labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,9 @@ class _Objective:
     @property
     def outputs(self) -> int:
         """The outputs of the labels: one label has two, "not label" and "label"."""
-        return 2 if len(self.labels) == 1 else len(self.labels)
+        if len(self.labels) == 1:
+            return 2
+        return len(self.labels)
 
     def loss(self, outputs: Any, targets: Tensor, num_items_in_batch: Any = None) -> Tensor:
         """The loss of the labels, and that of the second task by its weight."""
@@ -417,7 +421,9 @@ def _finished_state(checkpoint: Path, recipe: Recipe) -> TrainerState | None:
         return None
     all_steps_done = state.global_step >= state.max_steps
     stopped_early = _stalls(_curve(state.log_history), recipe)
-    return state if all_steps_done or stopped_early else None
+    if all_steps_done or stopped_early:
+        return state
+    return None
 
 
 def _curve(history: list[dict[str, float]]) -> Curve:

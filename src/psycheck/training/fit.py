@@ -290,7 +290,13 @@ def _fit(
         # torch takes seconds to import, and the linear baselines do without it.
         from psycheck.training.finetune import finetune
 
-        return finetune(parts, recipe, checkpoints, progress=progress, after_epoch=after_epoch)
+        return finetune(
+            parts,
+            recipe,
+            checkpoints,
+            progress=progress,
+            after_epoch=after_epoch,
+        )
     if kind == HISTORY:
         from psycheck.training.history_models import fit_histories
 

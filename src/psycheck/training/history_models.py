@@ -34,7 +34,9 @@ def by_author_as_learned(corpus: Corpus, recipe: Recipe) -> Corpus:
     """The corpus of a recipe for histories, by author."""
     settings = history_settings(recipe.start)
     histories = by_author(corpus, settings.most)
-    return against_controls(histories) if settings.controls else histories
+    if settings.controls:
+        return against_controls(histories)
+    return histories
 
 
 def fit_histories(parts: Parts, recipe: Recipe, progress: Progress | None = None) -> Fitted:

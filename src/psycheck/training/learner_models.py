@@ -101,7 +101,9 @@ def fit_learner(parts: Parts, recipe: Recipe) -> Fitted:
 
 def _encoder_of(recipe: Recipe) -> Encoder | None:
     spec = learner_encoder(recipe)
-    return None if spec is None else open_learned_encoder(spec, recipe.max_length)
+    if spec is None:
+        return None
+    return open_learned_encoder(spec, recipe.max_length)
 
 
 def _features(part: Part, encoder: Encoder | None) -> Features:
@@ -131,7 +133,14 @@ def _fit_label(
         negative_weight, positive_weight = balancing_weights(targets_of_label)[:, 0]
         weights = np.where(marks, positive_weight, negative_weight)
 
-    result = search(learner, annotated, marks, folds, seed=recipe.seed, weights=weights)
+    result = search(
+        learner,
+        annotated,
+        marks,
+        folds,
+        seed=recipe.seed,
+        weights=weights,
+    )
     if hasattr(result.model, "predict_proba"):
         return result, None
     # Margins of texts that were learned from are too sure: each comes from a model without its fold.

@@ -220,7 +220,12 @@ def dev_name(corpus: Corpus) -> str | None:
 def dev_rows(corpus: Corpus, recipe: Recipe) -> NDArray[np.bool_]:
     """A seeded share of the texts, (n,), stratified by labels and grouped by author."""
     shares = {"train": 1 - recipe.dev_share, "dev": recipe.dev_share}
-    split = split_corpus(corpus, shares, stratify=recipe.labels or None, seed=recipe.seed)
+    split = split_corpus(
+        corpus,
+        shares,
+        stratify=recipe.labels or None,
+        seed=recipe.seed,
+    )
     is_dev: NDArray[np.bool_] = split.table["split"].to_numpy() == "dev"
     if not is_dev.any() or is_dev.all():
         raise BadInput(

@@ -186,7 +186,9 @@ def space_of(preset: str | None) -> Space:
         return space(HISTORY)
     # "angst-bert-base" is of the study "angst".
     study = words[0]
-    return space(study) if study in _shipped()["search"] else Space()
+    if study in _shipped()["search"]:
+        return space(study)
+    return Space()
 
 
 def study_recipe(study: str, start: str, **changes: Any) -> Recipe:
@@ -255,7 +257,9 @@ def unused(recipe: Recipe) -> frozenset[str]:
     if kind == "hf":
         return FEATURES_ALONE
     if kind == LEARNER:
-        return NOT_LEARNED if reads_window(recipe) else NOT_LEARNED | {"max_length"}
+        if reads_window(recipe):
+            return NOT_LEARNED
+        return NOT_LEARNED | {"max_length"}
 
     without_options = recipe.start.partition("?")[0]
     is_convolved = kind == HISTORY and not without_options.endswith("+lr")
@@ -383,7 +387,9 @@ def start_fingerprint(recipe: Recipe) -> str:
 def _features(recipe: Recipe) -> str:
     """What a logistic regression is fitted on; "" where the model is fine-tuned."""
     head = recipe.start.partition(":")[0]
-    return head if head in (FROZEN, SYMPTOMS, BOTH) else ""
+    if head in (FROZEN, SYMPTOMS, BOTH):
+        return head
+    return ""
 
 
 def _named(kind: str, name: str) -> dict[str, Any]:

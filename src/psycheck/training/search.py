@@ -154,6 +154,7 @@ def drawn_recipe(recipe: Recipe, drawn: Mapping[str, Any]) -> Recipe:
 
     if recipe.accumulate > 1:
         texts = changes["batch"]
+        # The largest size that divides the batch of an update without a rest.
         fitting = [size for size in range(1, recipe.batch + 1) if texts % size == 0]
         changes["batch"] = max(fitting)
         changes["accumulate"] = texts // changes["batch"]
@@ -278,6 +279,7 @@ def _keep_best(study: Any, folder: Path) -> Path:
         if (winner / RECORD).is_file():
             shutil.rmtree(best, ignore_errors=True)
             winner.replace(best)
+    # Weights of ten trials would fill a disk: what lost is not kept.
     for trial in complete:
         shutil.rmtree(trials / trial.user_attrs["folder"], ignore_errors=True)
     return best

@@ -85,7 +85,13 @@ def train_symptoms(
         teacher = fit((learned, dev), recipe, teacher_folder, progress=progress)
         learned = enhanced(learned, dev, teacher, symptoms)
 
-    trained = train((learned, dev), recipe, folder, test=held_out(corpus), progress=progress)
+    trained = train(
+        (learned, dev),
+        recipe,
+        folder,
+        test=held_out(corpus),
+        progress=progress,
+    )
     if missing == "enhanced" and teacher_beside.exists():
         teacher_beside.replace(teacher_inside)
     return trained

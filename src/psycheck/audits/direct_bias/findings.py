@@ -129,7 +129,13 @@ class Judging:
                 "centring": how.centring,
                 "lengths": how.lengths,
             }
-            yield Finding("explained_variance", float(share), n, where=where_of_component, counts=counts)
+            yield Finding(
+                "explained_variance",
+                float(share),
+                n,
+                where=where_of_component,
+                counts=counts,
+            )
 
             # Too few random words give fewer components, or none.
             random_share = random_shares[component - 1 : component]
@@ -167,11 +173,16 @@ class Judging:
 
         # An interval with 0 inside leaves open which gender the words are closer to.
         ends = _or_none(words_interval(projections))
+        # Both ends on one side of 0 have a product above 0.
         is_direction_clear = ends is not None and ends[0] * ends[1] > 0
         flags = () if is_direction_clear else ("direction_unclear",)
 
         size = self.mean_size("direct_bias", projections, where)
-        counts = {"words": len(values), "known": n, "missing": len(values) - n}
+        counts = {
+            "words": len(values),
+            "known": n,
+            "missing": len(values) - n,
+        }
         examples = tuple(targets[k].word for k in carriers(projections, CARRIERS))
         yield replace(
             size,
@@ -362,8 +373,20 @@ def _chance(
     where: Mapping[str, str],
 ) -> Iterator[Finding]:
     """What random lists show, and how many of them show as much."""
-    yield Finding(f"{measure}_chance", test.chance, n, interval=_or_none(test.spread), where=where)
-    yield Finding(f"{measure}_p", test.p, n, where=where, counts={"lists": test.lists})
+    yield Finding(
+        f"{measure}_chance",
+        test.chance,
+        n,
+        interval=_or_none(test.spread),
+        where=where,
+    )
+    yield Finding(
+        f"{measure}_p",
+        test.p,
+        n,
+        where=where,
+        counts={"lists": test.lists},
+    )
 
 
 def _or_none(interval: Interval) -> Interval | None:

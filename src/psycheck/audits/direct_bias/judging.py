@@ -139,7 +139,11 @@ def _adjusted(findings: Sequence[Finding]) -> list[Finding]:
                 test,
                 measure=f"{test.measure}_holm",
                 value=float(p),
-                counts={"tests": tested, **test.counts, "lists_needed": lists_needed},
+                counts={
+                    "tests": tested,
+                    **test.counts,
+                    "lists_needed": lists_needed,
+                },
                 flags=("too_few_lists",) if has_too_few else (),
             )
         )

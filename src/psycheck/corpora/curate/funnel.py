@@ -37,7 +37,11 @@ class Step:
 
     def finding(self) -> Finding:
         """The step as a finding: `value` is the number of posts left, `n` the number before it."""
-        counts = {"posts": self.posts, "authors": self.authors, "removed": self.before - self.posts}
+        counts = {
+            "posts": self.posts,
+            "authors": self.authors,
+            "removed": self.before - self.posts,
+        }
         return Finding(
             measure="funnel",
             value=float(self.posts),
@@ -82,6 +86,7 @@ class Funnel:
         """Leave the posts of control authors that get into the corpus."""
         self._record_resolved_controls(resolved)
         self._record(CONTROL, "control_authors")
+        # A control that writes about a condition may have it.
         self.store.remove(CONTROL, "terms", 1)
         self._record(CONTROL, "no_terms")
         self._limit_authors(CONTROL)
@@ -101,6 +106,7 @@ class Funnel:
             CONTROL,
             "sample",
             first_posts=lambda size: self.store.by_pick(CONTROL, size, fits),
+            # As many as posts of disclosing authors, unless a number is set.
             most=self.how.control_posts or len(disclosing_ids),
             originals=disclosing_ids,
             other_language=other_language,

@@ -255,6 +255,7 @@ def _labelled_corpus(
             kept_rows.append(row)
             texts.append(text)
 
+    # One label per condition: somebody may report several.
     labels = {}
     for condition in how.conditions:
         labels[condition] = [_mark(row["side"], row["named"], condition) for row in kept_rows]
@@ -288,4 +289,6 @@ def _mark(side: str, named: int, condition: str) -> float | None:
     if side == CONTROL:
         return 0.0
     # Who does not report a condition may still have it: not annotated, not 0.
-    return 1.0 if condition in conditions_of_mask(named) else None
+    if condition in conditions_of_mask(named):
+        return 1.0
+    return None

@@ -187,7 +187,9 @@ def _score(weights: Mapping[str, float], score_by: ScoreBy) -> Score:
         if not words:
             return 0.0
         total = sum(weight_of[word] for word in words if word in weight_of)
-        return total / len(words) if score_by == "share" else total
+        if score_by == "share":
+            return total / len(words)
+        return total
 
     return score
 

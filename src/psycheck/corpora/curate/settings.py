@@ -66,7 +66,9 @@ class Curating:
     @property
     def begin(self) -> float:
         """The first second to include."""
-        return -math.inf if self.since is None else _midnight(self.since)
+        if self.since is None:
+            return -math.inf
+        return _midnight(self.since)
 
     @property
     def end(self) -> float:
@@ -104,6 +106,7 @@ def split_of(ratio: str) -> dict[str, float]:
             allowed="TRAIN:DEV:TEST or TRAIN:TEST, such as 5:1:4",
         )
 
+    # Of two shares none is for dev: training then takes its own from train.
     names = PARTS if len(shares) == 3 else ("train", "test")
     return dict(zip(names, shares, strict=True))
 
@@ -118,5 +121,6 @@ def _midnight(written: str) -> float:
             code="curate.not-a-date",
             allowed="YYYY-MM-DD, such as 2018-01-01",
         ) from None
+    # Dumps have their times in UTC: a day of another zone would cut posts off at either end.
     midnight = datetime.combine(day, time.min, tzinfo=UTC)
     return midnight.timestamp()

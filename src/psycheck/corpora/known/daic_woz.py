@@ -30,7 +30,12 @@ _SCRUBBED = "scrubbed_entry"
 _NO_SPEAKER = "The transcripts name no speaker: words of the interviewer may be among them."
 _BINARY = ("PHQ8_Binary", "PHQ_Binary")
 _CUT_OFF = 10  # of the PHQ-8: from here on the binary label is 1
-_GENDERS = {"0": "male", "1": "female", "male": "male", "female": "female"}
+_GENDERS = {
+    "0": "male",
+    "1": "female",
+    "male": "male",
+    "female": "female",
+}
 
 
 def load(release: Release) -> Loaded:

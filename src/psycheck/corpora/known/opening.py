@@ -67,6 +67,7 @@ def _known(name: str) -> Known:
     values: dict[str, Any] = {**_entry_it_is_like(entry), **entry, "name": name}
     del values["reading"]
     values.pop("like", None)
+    # TOML has lists, and an entry is shared by all who ask: nobody should be able to change it.
     for key, value in values.items():
         if isinstance(value, list):
             values[key] = tuple(value)
@@ -107,7 +108,9 @@ def open_known(name: str, path: str | Path, split: str | None = None) -> Corpus:
     if not known.verified:
         notes = (f"The format of {known.title} could not be verified: {known.assumed}", *notes)
     corpus = replace(corpus, notes=notes, source=CorpusSource(f"{name}:{path}"))
-    return corpus if split is None else corpus.part(split_name(split))
+    if split is None:
+        return corpus
+    return corpus.part(split_name(split))
 
 
 def _load(release: Release) -> Loaded:

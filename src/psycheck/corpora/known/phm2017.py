@@ -17,7 +17,12 @@ from random import Random
 from psycheck.corpora.known.release import Item, Loaded, Release
 from psycheck.io.streams import Lines
 
-_MENTIONS = {"0": "non-health", "1": "awareness", "2": "other", "3": "self"}
+_MENTIONS = {
+    "0": "non-health",
+    "1": "awareness",
+    "2": "other",
+    "3": "self",
+}
 _PERSONAL = ("other", "self")
 _TEXTS = (
     "*tweets*.csv",

@@ -59,7 +59,9 @@ class Release:
         Case does not count, - and _ are the same, and .gz or .zst may follow. Hidden files are skipped.
         """
         if self.path.is_file():
-            return [self.path] if _matches(self.path, patterns) else []
+            if _matches(self.path, patterns):
+                return [self.path]
+            return []
         if not self.path.is_dir():
             raise self.wrong("there is nothing at this path", str(self.path), code="release.no-such-path")
 

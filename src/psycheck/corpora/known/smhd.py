@@ -16,7 +16,12 @@ from typing import Any
 from psycheck.corpora.known.release import Item, Loaded, Release
 
 _ENDINGS = (".jl", ".jsonl", ".json", ".ndjson")
-_SPLITS = {"train": "train", "dev": "dev", "valid": "dev", "test": "test"}
+_SPLITS = {
+    "train": "train",
+    "dev": "dev",
+    "valid": "dev",
+    "test": "test",
+}
 _CONTROL = "control"
 _RELAXED = "RC"  # the file of the relaxed controls
 # As SMHD calls them, then as other sets of users and posts do.

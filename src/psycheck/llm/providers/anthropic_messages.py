@@ -89,14 +89,20 @@ class AnthropicMessages:
         await self.http.aclose()
 
     def _body(self, messages: Messages, settings: Settings) -> dict[str, Any]:
-        return {"model": self.server.model, **_dialogue(messages), **_own_settings(settings)}
+        return {
+            "model": self.server.model,
+            **_dialogue(messages),
+            **_own_settings(settings),
+        }
 
 
 def _dialogue(messages: Messages) -> dict[str, Any]:
     """The messages, of which that of the system has a place of its own."""
     system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
     dialogue = {"messages": [message for message in messages if message["role"] != "system"]}
-    return {"system": system, **dialogue} if system else dialogue
+    if system:
+        return {"system": system, **dialogue}
+    return dialogue
 
 
 def _own_settings(settings: Settings) -> dict[str, Any]:
@@ -143,12 +149,15 @@ def _text_of(blocks: Any) -> str:
     """What a message says, with the arguments of its tools; else what it thought, marked as such."""
     parts = [block["text"] for block in blocks if block["type"] == "text"]
     # Where a model answers through a tool, its arguments are the answer.
-    parts += [json.dumps(block["input"]) for block in blocks if block["type"] == "tool_use"]
+    tool_uses = [block for block in blocks if block["type"] == "tool_use"]
+    parts += [json.dumps(block["input"]) for block in tool_uses]
     text = "\n".join(part for part in parts if part.strip())
     if text:
         return text
     thoughts = [block.get("thinking", "") for block in blocks if "thinking" in block["type"]]
-    return marked_thought("\n".join(thoughts)) if thoughts else ""
+    if thoughts:
+        return marked_thought("\n".join(thoughts))
+    return ""
 
 
 def _tokens_sent(usage: Any) -> int | None:

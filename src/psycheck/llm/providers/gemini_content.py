@@ -25,7 +25,16 @@ _FINISHES: Final = {"STOP": "stop", "MAX_TOKENS": "length"}
 # Ends of a reply that a filter stopped and that other servers call so.
 _FILTERS: Final = ("IMAGE_SAFETY", "MODEL_ARMOR")
 # Statuses of the errors that a batch names by the codes of gRPC.
-_STATUS_BY_RPC: Final = {3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 11: 400, 14: 503, 16: 401}
+_STATUS_BY_RPC: Final = {
+    3: 400,
+    5: 404,
+    7: 403,
+    8: 429,
+    9: 400,
+    11: 400,
+    14: 503,
+    16: 401,
+}
 _DEADLINE: Final = 4  # the code of gRPC for what was not done in time
 _RETRY_DELAY: Final = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
 # Settings that Gemini calls otherwise.
@@ -177,7 +186,9 @@ def _text(candidate: types.Candidate) -> str:
         return text
 
     thoughts = "".join(part.text or "" for part in parts if part.thought)
-    return marked_thought(thoughts) if thoughts else text
+    if thoughts:
+        return marked_thought(thoughts)
+    return text
 
 
 def _logprobs(result: types.LogprobsResult | None) -> str:
@@ -189,8 +200,10 @@ def _logprobs(result: types.LogprobsResult | None) -> str:
     rows = []
     for place, chosen in enumerate(chosen_tokens):
         position = positions[place] if place < len(positions) else types.LogprobsResultTopCandidates()
-        others = [(other.token or "", other.log_probability) for other in position.candidates or []]
-        row = logprob_row(chosen.token or "", chosen.log_probability, others)
+        alternatives = []
+        for candidate in position.candidates or []:
+            alternatives.append((candidate.token or "", candidate.log_probability))
+        row = logprob_row(chosen.token or "", chosen.log_probability, alternatives)
         rows.append(row)
     return logprobs_text(rows)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 from psycheck.core.errors import library
 from psycheck.core.model import Reply
@@ -12,7 +12,6 @@ from psycheck.llm.pace import Unanswered
 from psycheck.llm.server import Server
 from psycheck.llm.server_errors import Refused
 
-Api = Literal["openai", "azure", "anthropic", "gemini"]
 Messages = list[dict[str, str]]
 Settings = Mapping[str, Any]
 Question = tuple[Messages, Settings]

@@ -171,7 +171,10 @@ def open_table(files: list[Path]) -> tuple[Callable[[str, int], FloatArray | Non
         """The mean of the pieces of a word, (d,); None if it has no piece in the table."""
         pieces = tokenizer.encode(word, add_special_tokens=False).ids
         rows = [piece for piece in pieces if piece < len(table)]
-        return table[rows].mean(axis=0, dtype=np.float64) if rows else None
+        if not rows:
+            return None
+        mean: FloatArray = table[rows].mean(axis=0, dtype=np.float64)
+        return mean
 
     return lookup, table.shape[1]
 

@@ -199,7 +199,11 @@ def _write_table(blocks: Iterable[Block], path: Path) -> tuple[list[bytes], int,
             file.write(raw)
 
         file.seek(0)
-        header = {"descr": "<f4", "fortran_order": False, "shape": (len(words), dimensions)}
+        header = {
+            "descr": "<f4",
+            "fortran_order": False,
+            "shape": (len(words), dimensions),
+        }
         np.lib.format.write_array_header_1_0(file, header)
         if file.tell() != HEADER:
             raise StoreFailure(

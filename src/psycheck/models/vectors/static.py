@@ -102,7 +102,9 @@ class WordVectors:
         return spell(words, self.ranks, composes=self.composes)
 
     def _composed_entry(self, word: str) -> tuple[str, ...]:
-        return () if self.lookup(word, -1) is None else (word,)
+        if self.lookup(word, -1) is None:
+            return ()
+        return (word,)
 
     def ranks(self, words: Sequence[str]) -> list[int]:
         """The row of each entry, −1 if it is absent; its rank if `by_frequency`."""
@@ -195,7 +197,12 @@ def _first_bytes(path: Path, *, where: str) -> bytes:
     if not path.exists():
         raise BadInput(f"there is no file '{path}'", code="vectors.not-there", where=where)
     with (
-        explained("the file cannot be read", OSError, code="vectors.unreadable", where=str(path)),
+        explained(
+            "the file cannot be read",
+            OSError,
+            code="vectors.unreadable",
+            where=str(path),
+        ),
         path.open("rb") as file,
     ):
         start = file.read(8)

@@ -231,6 +231,7 @@ def _joined(text: str, words: list[GenderedWord]) -> dict[int, Partner]:
         first, last = members[0], members[-1]
         written = text[first.start : last.end]
         label = LABELS.get(written.lower())
+        # "he/she" names both: there is nothing to swap.
         if mixed(members):
             partners |= dict.fromkeys(run, "")
         elif label and all(plain_case(member.written) for member in members):

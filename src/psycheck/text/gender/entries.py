@@ -155,6 +155,7 @@ def entries_of(nouns: bool, titles: bool, names: bool) -> tuple[re.Pattern[str],
     in_capitals = {word.upper(): entry for word, entry in cased.items()}
     cased |= in_capitals
 
+    # All others may begin a sentence, or stand in capitals.
     any_case = dict(PRONOUNS)
     if nouns:
         any_case |= NOUNS

@@ -146,7 +146,9 @@ def _whose(
             return _whose_title(text, word, before, main_names)
         case _:
             # "Her mother says she": either may be meant.
-            return "unclear" if word.entry.gender in genders_of_others else "pronoun"
+            if word.entry.gender in genders_of_others:
+                return "unclear"
+            return "pronoun"
 
 
 def _whose_name(
@@ -161,7 +163,9 @@ def _whose_name(
     if before and follows_noun and _FORMS["called"].fullmatch(text, before.end, word.start):
         return "other"
     first_name = main_names.setdefault("name", word.word)
-    return "named" if word.word == first_name else "other"
+    if word.word == first_name:
+        return "named"
+    return "other"
 
 
 def _whose_title(
@@ -178,7 +182,9 @@ def _whose_title(
     if surname in ("and", "or") or follows_and:
         return "unclear"
     first_surname = main_names.setdefault("title", surname)
-    return "named" if surname == first_surname else "other"
+    if surname == first_surname:
+        return "named"
+    return "other"
 
 
 def _whose_noun(
@@ -199,7 +205,9 @@ def _whose_noun(
         owner = _main_persons_noun(text, left, word, before)
         if owner:
             return owner
-    return "unclear" if _may_be_main_persons(text, left, word) else "other"
+    if _may_be_main_persons(text, left, word):
+        return "unclear"
+    return "other"
 
 
 def _main_persons_noun(
@@ -218,7 +226,9 @@ def _main_persons_noun(
     described = _described(text, left, word.start, is_adult=is_adult)
     if described:
         describes_patient = is_adult and described.lower() in _PATIENT
-        return "introduced" if describes_patient else "weak"
+        if describes_patient:
+            return "introduced"
+        return "weak"
     is_first_word = before is None
     if is_adult and is_first_word and _at_head(text, word.start):
         return "weak"

@@ -74,6 +74,7 @@ def is_title(text: str, start: int, end: int) -> bool:
 
 def is_name(text: str, start: int, end: int) -> bool:
     """Whether a word of the list at `text[start:end]` is a person's first name here."""
+    # "St. Louis", "Fort Wayne"
     if search_before(_FORMS["place_before"], text, start, _NEAR):
         return False
     if _is_in_name_of_thing(text, start, end):
@@ -81,8 +82,10 @@ def is_name(text: str, start: int, end: int) -> bool:
 
     word = text[start:end]
     in_capitals = word.isupper()
+    # "Charlotte, NC", "Elizabeth Street"
     if not in_capitals and _is_of_place_or_house(text, end):
         return False
+    # What is no other word needs no further proof.
     name = word.title()
     if name not in _ALSO_WORDS:
         return True
@@ -176,11 +179,13 @@ def _is_named_at_start(
     word_behind: str,
 ) -> bool:
     """True if what follows a word at the start of a sentence shows that it is a name: "Grace and Tom …"."""
+    # "Grace and Tom", but not "Grace and Mercy"
     joined = _FORMS["and_name"].match(text, end)
     if joined:
         return joined[1] in _FIRST_NAMES
     if name in _SUBJECTS:
         return False
+    # "Grace is …", "Grace's …"
     if word_behind.lower() in _LISTS["is"]:
         return True
     return _FORMS["possessive"].match(text, end) is not None

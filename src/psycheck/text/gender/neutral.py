@@ -21,7 +21,11 @@ from psycheck.text.word_lists import patterns
 
 How = Literal["they", "remove"]
 
-_BY_ROLE: Final = {"object": "them", "possessive": "their", "pronoun": "theirs"}
+_BY_ROLE: Final = {
+    "object": "them",
+    "possessive": "their",
+    "pronoun": "theirs",
+}
 _FORMS: Final = patterns(PATTERNS["neutral"])
 _VERB_OF_ENDING: Final = {"'ll": "will", "'d've": "would have"}
 _ADJECTIVES: Final = ("female", "male", "maternal", "paternal", "feminine", "masculine")
@@ -150,6 +154,7 @@ def _to_they(text: str, part: list[GenderedWord], names: dict[str, str]) -> list
             _, neutral_label = label
             return [(start, end, _cased(first, neutral_label))]
 
+    # A pair is what any of its words is.
     kinds = {word.entry.kind for word in part}
     if "reflexive" in kinds:
         return [(start, end, _cased(first, "themselves"))]
@@ -176,6 +181,7 @@ def _noun_or_name(text: str, part: list[GenderedWord], names: dict[str, str]) ->
         if glued:
             return [(*glued.span(), "")]
 
+    # A first name has the same neutral name throughout the text.
     neutral = names.get(first.word, "") or _neutral_noun(text, part)
     if not neutral:
         # The article before a word that goes stands before the next word.
@@ -209,7 +215,9 @@ def _they_form(text: str, part: list[GenderedWord]) -> str:
     if len(words) > 1:
         if words & {"him", "them"}:
             return "them"
-        return "theirs" if words & {"hers", "theirs"} else "their"
+        if words & {"hers", "theirs"}:
+            return "theirs"
+        return "their"
     role = role_of(text, last.start, last.end)
     return _BY_ROLE.get(role, "")
 
@@ -220,10 +228,12 @@ def _subject_to_they(text: str, part: list[GenderedWord]) -> list[Change]:
     start, end = first.start, last.end
     ending = last.ending
     without_mark = last.word in ("hes", "shes")
+    # "he feels": the verb stands apart, and changes by itself.
     if not ending and not without_mark:
         before, after = verbs_to_they(text, start, end)
         return [*before, (start, end, _cased(first, "they")), *after]
 
+    # "he's" is "they're" or "they've", all other endings stay: "they'll".
     contraction_end = end + len(ending)
     if without_mark or straight(ending).lower() == "'s":
         short = "ve" if _has(text, contraction_end) else "re"
@@ -298,8 +308,12 @@ def _verb_left(text: str, word: GenderedWord) -> str:
     ending = straight(word.ending.lower())
     contraction_end = word.end + len(word.ending)
     if word.word in ("hes", "shes") or ending == "'s":
-        return "has" if _has(text, contraction_end) else "is"
+        if _has(text, contraction_end):
+            return "has"
+        return "is"
     if ending == "'d":
         # What follows "has" follows "had" as well: "he'd been".
-        return "had" if _has(text, contraction_end) else "would"
+        if _has(text, contraction_end):
+            return "had"
+        return "would"
     return _VERB_OF_ENDING.get(ending, "")

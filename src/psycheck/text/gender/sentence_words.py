@@ -57,6 +57,7 @@ def words_after(text: str, end: int) -> list[Word]:
                 break
         elif _is_end(text, token, read_to, words):
             break
+        # What stands in brackets or quotation marks has subjects of its own.
         elif token in _BRACKETS or token == '"':
             read_to = _end_of_bracket(text, token, read_to, end + _REACH)
             if read_to < 0:

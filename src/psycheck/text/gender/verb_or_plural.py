@@ -64,7 +64,9 @@ def _noun_has_its_own_verb(
     # "says he" is a verb with its subject.
     if not may_be_noun or word in LISTS["saying"]:
         return None
-    return False if following in _VERBS_OF_NOUNS else None
+    if following in _VERBS_OF_NOUNS:
+        return False
+    return None
 
 
 def _unlisted_word(
@@ -147,7 +149,9 @@ def _part_of_a_noun_phrase(
     following: str,
 ) -> bool | None:
     """A plural with what describes it: "and pictures of", "and drinks that"."""
-    return False if following in _NOT_AFTER_VERBS else None
+    if following in _NOT_AFTER_VERBS:
+        return False
+    return None
 
 
 def _before_a_preposition(

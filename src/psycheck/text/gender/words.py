@@ -81,6 +81,7 @@ def _is_inside_any(several: Sequence[Sequence[Span]], at: int) -> bool:
 def _sex_letter(text: str, start: int, end: int) -> GenderedWord:
     """F or M for the sex, with a joined letter for the race: "WF"."""
     letters = text[start:end].lower()
+    # The last letter is the sex; what stands before it goes with its partner: "WF" and "WM".
     entry = _SEX[letters[-1]]
     entry = entry._replace(partner=letters[:-1] + entry.partner)
     return GenderedWord(
@@ -109,6 +110,7 @@ def _gendered_word(match: re.Match[str], entries: dict[str, Entry]) -> GenderedW
     if entry.kind == "noun":
         if _another_word(text, start, end):
             return None
+        # "boys'" is one word with its apostrophe, so that it can be "children's".
         if _owns(text, start, end, ending, entry.partner):
             entry = _owning(entry, mark=text[end])
             end += max(1, len(ending))

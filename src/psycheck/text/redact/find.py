@@ -65,6 +65,7 @@ def _search_recognised(recognised: Iterable[Found]) -> Search:
     def search(blotted: str) -> Iterator[Found]:
         read_to = 0
         for finding in in_order:
+            # A part of it may be blotted out already: what is left on either side still counts.
             start = max(read_to, finding.start)
             for piece in _UNBLOTTED.finditer(blotted, start, finding.end):
                 read_to = piece.end()

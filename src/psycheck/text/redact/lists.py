@@ -143,7 +143,9 @@ def filled_in(pattern: str, parts: Mapping[str, str] = _PARTS) -> str:
         if not key:
             return filled_in(parts[name], parts)
         words = words_of(name, key)
-        return headed(words) if headed_by else any_of(words)
+        if headed_by:
+            return headed(words)
+        return any_of(words)
 
     on_one_line = pattern.replace("\n", "")
     complete = _PART.sub(written_out, on_one_line)

@@ -34,8 +34,9 @@ def acts(text: str, at: int) -> bool:
     after = NAME_FORMS["does"].match(text, at)
     if after is None:
         return False
-    sure_deed, verb = after.groups()
-    return sure_deed is not None or verb.lower() in NAMES["doing"]
+    never, verb = after.groups()
+    # "Grace never …" is a person, whatever she never does.
+    return never is not None or verb.lower() in NAMES["doing"]
 
 
 def is_person(text: str, match: re.Match[str]) -> bool:
@@ -43,16 +44,19 @@ def is_person(text: str, match: re.Match[str]) -> bool:
     before, marks = word_before(text, match.start())
     word = before.lower()
     end = match.end()
+    # "Grace and I", "Grace, my sister"
     joined = text.startswith((" and I ", ", my "), end)
     if match[0] in _MONTHS:
         return joined or _month_is_person(text, match, word, marks)
 
+    # "my sister, Grace, …"
     after_role = marks == "," and word in NAMES["roles"]
     if after_role and NAME_FORMS["apposed"].match(text, end):
         return True
     if acts(text, end):
         return marks != "" or word not in NAMES["not_after"]
 
+    # "with Grace's help", but not "the Rose's scent"
     inside_phrase = word != "" and marks in ("", ",")
     if NAME_FORMS["owns"].match(text, end):
         return inside_phrase and word not in _BEFORE_THINGS
@@ -187,6 +191,7 @@ def _thing(
     """True if an unknown capitalised word names a thing, by its form and its context."""
     start, end = match.span()
     small_words = words_like(NAME_FORMS["small_word"], text)
+    # What the text writes small elsewhere is a word: "Zumba … zumba".
     if match[0].lower() in small_words:
         return True
     if FORMS["two_parts"].match(match[0]) or NAME_FORMS["thing_after"].match(text, end):
@@ -210,6 +215,7 @@ def _opens_title(text: str, start: int, word: str) -> bool:
     """True if the word before is not a first name and opens a title: "Hollow Knight", "Organic Chemistry"."""
     if not word[0].isupper() or len(word) == 1 or may_be_name(word):
         return False
+    # "Dr. Loekje", "Mum Loekje"
     if word.rstrip(".") in TITLES or word.lower() in NAMES["roles"]:
         return False
     # At the start of a sentence the capital of the word before means nothing.

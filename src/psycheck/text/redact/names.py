@@ -52,6 +52,7 @@ def named(text: str) -> list[Found]:
     loud = is_headline(text)
     first = FORMS["capital"].search(text)
     searches = [_introduced(text, loud)]
+    # Without a capital most searches have nothing to look at.
     if first is not None:
         if not loud:
             searches.append(places.placed(text))
@@ -182,9 +183,11 @@ def _titled(text: str, headline: bool) -> Iterator[Found]:
         is_surname = surname in NAMES["surnames"] or may_be_name(surname)
         if is_surname or _has_particle(particles):
             yield _name(text, match, 1)
+    # "J. K. Loekje"
     for match in NAME_FORMS["initials"].finditer(text):
         if unknown(match[1]):
             yield Found(match.start(), name_end(text, match.end()), "NAME")
+    # "Anna and Loekje", on either side of a name that was found before.
     for form in ("and", "before_and"):
         for match in NAME_FORMS[form].finditer(text):
             if unknown(match[1]):
@@ -206,6 +209,7 @@ def _after_heads(text: str) -> Iterator[Found]:
     for match in NAME_FORMS["head"].finditer(text):
         if _is_name_on_form(match[1]):
             yield _name(text, match, 1)
+    # "Mum Loekje", but not "Mother Loekje Therapy".
     for match in NAME_FORMS["bare_role"].finditer(text):
         if unknown(match[1]) and not FORMS["field_term"].match(text, match.end()):
             yield _name(text, match, 1)
@@ -271,7 +275,9 @@ def _name_or_place(
     if word not in SURE and FORMS["field_term"].match(text, end):
         return None
     if word.isupper():
-        return Found(start, end, "NAME") if _is_name_in_capitals(word) else None
+        if _is_name_in_capitals(word):
+            return Found(start, end, "NAME")
+        return None
     if _is_listed_name(text, match, loud=loud):
         return Found(start, name_end(text, end), "NAME")
     if loud or word in BOTH:
@@ -330,6 +336,7 @@ def _holds_name(tag: str) -> bool:
     """True if a part of a hashtag is a name, or unknown after a head: "RIPKevin", "JusticeForLoek"."""
     if _is_clear(tag):
         return True
+    # "RIPKevin" is cut where its capitals change: "RIP", "Kevin".
     parts = NAME_FORMS["tag_parts"].findall(tag)
     if any(part in SURE or part in SURNAMES for part in parts):
         return True

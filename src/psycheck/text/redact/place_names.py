@@ -101,6 +101,7 @@ def _workplaces(text: str) -> Iterator[Found]:
         if FORMS["field_term"].match(text, match.start(1) - 1):
             continue
         start, end = match.span(1)
+        # Brands and titles are no proof; two other capitalised words, or an unknown one, are.
         words = FORMS["word"].findall(match[1])
         is_harmless = any(word in CAPITALS or word in TITLES for word in words)
         has_long_name = len(words) > 1 and not is_harmless
@@ -222,7 +223,9 @@ def kind_before(text: str, match: re.Match[str]) -> Literal["NAME", "PLACE", ""]
         return ""
     word = word.lower()
     if word in ("from", "to"):
-        return "PLACE" if _is_origin_or_goal(match[0], word, head) else "NAME"
+        if _is_origin_or_goal(match[0], word, head):
+            return "PLACE"
+        return "NAME"
     if word in PLACES["preposition"]:
         return "PLACE"
     if word in NAMES["person_before"]:

@@ -27,6 +27,7 @@ def load_recogniser(name: str) -> Recogniser:
     if tool == "presidio":
         return _presidio(pipeline or _PRESIDIO_PIPELINE)
     try:
+        # Names need neither grammar nor lemmas, and without them a pipeline is faster.
         recognise = _package("spacy").load(name, exclude=_NOT_FOR_NAMES)
     except OSError as error:
         raise BadInput(
@@ -94,6 +95,7 @@ def _likely_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Iterator[
     for start, end, label in sorted(spans):
         kind = _KINDS.get(label)
         if kind in ("NAME", "PLACE"):
+            # Models take small words and degrees beside a name for parts of it.
             words = [word for word in FORMS["word"].finditer(text, start, end) if _likely(word[0])]
             if words:
                 first, last = words[0], words[-1]
