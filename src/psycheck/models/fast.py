@@ -70,11 +70,16 @@ class FastNetwork:
         return SimpleNamespace(logits=torch.from_numpy(logits))
 
 
-def fast_model(model: HfModel) -> HfModel:
-    """The same classifier in 8 bits; refused where more than 0.5 % of the labels of a sample differ."""
-    runtime = library("onnxruntime", "scoring in 8 bits", "fast")
+def fast_runtime() -> Any:
+    """ONNX Runtime; refused where it, or what exports a network to it, is not installed."""
     for name in ("onnx", "onnxscript"):
         library(name, "scoring in 8 bits", "fast")
+    return library("onnxruntime", "scoring in 8 bits", "fast")
+
+
+def fast_model(model: HfModel) -> HfModel:
+    """The same classifier in 8 bits; refused where more than 0.5 % of the labels of a sample differ."""
+    runtime = fast_runtime()
     if str(model.network.device) != "cpu":
         raise BadInput(
             "8 bits are for the processor",

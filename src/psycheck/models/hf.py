@@ -198,6 +198,10 @@ class HfEncoder(Transformer):
 def open_hf(target: str, options: HfOptions) -> HfModel:
     """Open a sequence classifier from a folder or the hub."""
     libraries("hf: models")  # what is missing shows before a download
+    if options.fast:
+        from psycheck.models.fast import fast_runtime
+
+        fast_runtime()
     folder = find_folder(target, options)
     return open_hf_parts(folder, folder, options, where=target)
 
