@@ -156,6 +156,7 @@ def write_suite(
         "label": label,
         "check": [_check(check_id, group, by) for check_id, group in groups.items()],
     }
+    # Read back before anybody uses it: what the reader refuses is an error here.
     with writing(path), written(path) as part:
         part.write_text(tomli_w.dumps(document, multiline_strings=False), encoding="utf-8")
     return read_suite(path)
@@ -193,7 +194,9 @@ def _check(check_id: str, group: Sequence[Candidate], by: float) -> dict[str, An
         "id": check_id,
         "kind": "DIR",
         "title": title or f"adds: {polarity}, {check_id}",
+        # A suite refuses a sentence that it has twice.
         "edit": {"append": list(dict.fromkeys(candidate.sentence for candidate in group))},
+        # A sentence that speaks of symptoms should not lower the score, one that denies them not raise it.
         "expect": {"not_down" if polarity == "presence" else "not_up": by},
         "tags": {**tags, "polarity": polarity},
     }
@@ -201,6 +204,7 @@ def _check(check_id: str, group: Sequence[Candidate], by: float) -> dict[str, An
 
 def _candidate(row: dict[str, Any], where: str) -> Candidate:
     """One row of a CSV file."""
+    # What is too much stands under None, and None is the value of what is missing.
     if None in row or None in row.values():
         raise BadInput(
             "the row has too many or too few fields",

@@ -83,6 +83,7 @@ def set_aside(
                 key="threshold",
                 do="leave out the split, or name another one",
             )
+        # A threshold that was chosen on a text fits it better than others: dev is not judged.
         judged.append(corpus.only(~is_dev))
         if corpus.labels and is_dev.any():
             dev.append(corpus.only(is_dev))

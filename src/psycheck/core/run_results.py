@@ -98,6 +98,7 @@ class Results:
 
         Of several gates the first that fails counts.
         """
+        # All are judged, so that a gate that is misspelt is an error even behind one that fails.
         results = [self._reader().gate(self._run(), each) for each in (gate, *more)]
         return next((result for result in results if not result.holds), results[0])
 
@@ -124,6 +125,7 @@ class Results:
         """A summary for a notebook: the verdict, gates, key figures and one picture; no texts."""
         items = [f"<li>{escape(line)}</li>" for line in self._summary_lines()]
         summary = f"<ul>{''.join(items)}</ul>"
+        # Findings know how to show themselves.
         key_figures = type(self.findings)(
             finding for finding in self.findings if finding.measure in _KEY_FIGURES
         )

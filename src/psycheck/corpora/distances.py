@@ -138,6 +138,7 @@ def compare(
         sides = _encoded(sides, encode)
         step("encoding")
 
+    # Each pair once: its findings name both sides.
     for first, second in combinations(sides, 2):
         findings += _findings_of_pair(
             first=first,
@@ -241,6 +242,7 @@ def _findings_of_pair(
     show: bool,
 ) -> Iterator[Finding]:
     """The findings of all parts that compare two sides."""
+    # Whether a word is common property is asked of both sides together.
     texts = [*first.counted.texts, *second.counted.texts]
     authors = [*first.counted.strings("author"), *second.counted.strings("author")]
     may_show = anything if show else showable_between(texts, authors)
@@ -269,6 +271,7 @@ def _findings_of_pair(
 
 def _map_or_note(sides: Sequence[Side], seed: int) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """The table of the map, or why there is none."""
+    # The figures are worth having without a picture: what stops the map is a note.
     try:
         return {"map": _map_table(sides, seed)}, []
     except (MissingExtra, BadInput) as error:
@@ -323,6 +326,7 @@ def classes_of(corpus: Corpus, by: Sequence[str]) -> list[Corpus]:
 
     left_out = {"not annotated": class_names.count(None)}
     if by_labels:
+        # A text of 0.5 has no class either, but somebody annotated it.
         missing = int(np.sum(np.isnan(corpus.targets(by)).any(axis=1)))
         left_out = {"not annotated": missing, "undecided (0.5)": class_names.count(None) - missing}
     counts = {reason: texts for reason, texts in left_out.items() if texts}

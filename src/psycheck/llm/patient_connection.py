@@ -32,6 +32,7 @@ class PatientConnection:
         self.thread.start()
         try:
             self.connection = self._run(self._connect())
+        # Whatever went wrong, also Ctrl+C: the thread must not outlive this.
         except BaseException:
             self._stop()
             raise

@@ -105,6 +105,7 @@ def _rate_change(
         "texts": len(set(text_ids)),
         "units": clusters.count,
     }
+    # What training saw can only show that it was learned, not that it carries over.
     trained_on = any(TRAINED_ON in rate.flags for rate in rates_of_arm)
     return [
         measured(
@@ -140,6 +141,7 @@ def _cases_of_both(
 
 
 def _place_of_change(rate: Finding, arm: str, level: str) -> dict[str, str]:
+    # Without the seed: it is pooled.
     keys = ("audit", "corpus", "suite", "label", "symptom", "category", "polarity")
     where = {key: rate.where[key] for key in keys if key in rate.where}
     where |= {"arm": arm, "by": level}

@@ -116,6 +116,7 @@ def search(
             )
         )
     means = np.array(scores).mean(axis=0)
+    # Equal up to rounding.
     is_best = means >= means.max() - _ROUNDING
     best = int(np.flatnonzero(is_best)[0])
 
@@ -161,6 +162,7 @@ def cut_folds(
     """The fold of each row, (n,): stratified, with the rows of one owner in the same fold."""
     from sklearn.model_selection import StratifiedGroupKFold
 
+    # A writer in train and test would be recognised by the manner of writing.
     fold_of_row = np.zeros(len(strata), np.int64)
     cutter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
     groups = np.asarray(owners, dtype=np.str_)

@@ -106,6 +106,7 @@ def split_of(ratio: str) -> dict[str, float]:
             allowed="TRAIN:DEV:TEST or TRAIN:TEST, such as 5:1:4",
         )
 
+    # Of two shares none is for dev: training then takes its own from train.
     names = PARTS if len(shares) == 3 else ("train", "test")
     return dict(zip(names, shares, strict=True))
 
@@ -120,5 +121,6 @@ def _midnight(written: str) -> float:
             code="curate.not-a-date",
             allowed="YYYY-MM-DD, such as 2018-01-01",
         ) from None
+    # Dumps have their times in UTC: a day of another zone would cut posts off at either end.
     midnight = datetime.combine(day, time.min, tzinfo=UTC)
     return midnight.timestamp()

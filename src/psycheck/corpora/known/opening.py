@@ -67,6 +67,7 @@ def _known(name: str) -> Known:
     values: dict[str, Any] = {**_entry_it_is_like(entry), **entry, "name": name}
     del values["reading"]
     values.pop("like", None)
+    # TOML has lists, and an entry is shared by all who ask: nobody should be able to change it.
     for key, value in values.items():
         if isinstance(value, list):
             values[key] = tuple(value)

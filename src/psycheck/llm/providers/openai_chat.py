@@ -77,6 +77,7 @@ class OpenAiChat:
         with client_errors(openai):
             found = await self.client.batches.retrieve(batch)
             for file in (found.output_file_id, found.error_file_id):
+                # A batch without an error has no file of errors.
                 if file is not None:
                     content = await self.client.files.content(file)
                     outcomes += [_outcome(line) for line in content.content.splitlines() if line.strip()]
@@ -100,6 +101,7 @@ def _outcome(line: bytes) -> tuple[str, Outcome]:
         row = json.loads(line)
         question_id = str(row["custom_id"])
         response = row.get("response")
+        # A request that the batch did not come to has no response.
         if response is None:
             return question_id, Unanswered("expired")
         status = int(response["status_code"])

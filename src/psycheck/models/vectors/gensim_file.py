@@ -115,6 +115,7 @@ def _words(attributes: dict[str, Any], path: Path) -> list[str]:
 def _vectors(attributes: dict[str, Any], array_file: Path, path: Path) -> Any:
     """The vectors inside the pickle or, of large models, in a file beside it."""
     vectors = attributes.get("vectors")
+    # Small models have their array in the pickle.
     if isinstance(vectors, _Array):
         return vectors.numbers
     if vectors is not None:
@@ -135,6 +136,7 @@ def _vectors(attributes: dict[str, Any], array_file: Path, path: Path) -> Any:
         where=str(array_file),
         do="keep all files of gensim in one folder",
     ):
+        # Mapped, not read: it may be larger than the memory.
         return np.load(array_file, mmap_mode="r", allow_pickle=False)
 
 

@@ -27,6 +27,7 @@ def read_wink(file: BinaryIO, path: Path) -> Iterator[Block]:
     # The file has hundreds of megabytes: it is cut at "]," instead of being parsed as one object.
     entries = _Entries(path=path, dimensions=int(declared[1]))
     while True:
+        # The last piece may be cut in the middle: it waits for the next chunk.
         *whole_entries, unread = unread.split(b"],")
         for entry in whole_entries:
             entries.add(entry)
