@@ -88,8 +88,8 @@ def beyond(alarms: Alarms, *, most: float = 0.05, upper: float = 0.08) -> list[s
 
 
 def worst_setting(by_setting: Mapping[str, Share]) -> str:
-    """The setting with the highest upper end of its interval."""
-    return max(by_setting, key=lambda name: by_setting[name].upper)
+    """The setting with the highest share; of several the one with the highest upper end of its interval."""
+    return max(by_setting, key=lambda name: (by_setting[name].value, by_setting[name].upper))
 
 
 def add_counts(kind: str, measured: Alarms, path: Path = COUNTS) -> None:

@@ -90,7 +90,7 @@ def _run(tree: str, place: Path, *words: str) -> float:
         "OMP_NUM_THREADS": "1",
     }
     before = _children()
-    command = [sys.executable, "-W", "ignore", "-m", "psycheck", *words, "--quiet"]
+    command = [sys.executable, "-W", "ignore", "-m", "psycheck", *words]
     subprocess.run(command, cwd=place, env=environment, check=True, capture_output=True)
     return _children() - before
 

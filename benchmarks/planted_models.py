@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from psycheck.audits import gender_pairs
+from psycheck.audits import counterparts
 from psycheck.audits.behaviour import Behaviour
 from psycheck.audits.fairness import Fairness
 from psycheck.audits.performance import Performance
@@ -325,6 +325,5 @@ def _beside(kind: Kind) -> Kind:
 
 def share_texts_between_audits() -> None:
     """Swap each text once: all audits share the notes of the pool."""
-    swap = vars(gender_pairs)["swap"]
-    once = {name: cache(vars(gender_pairs)[name]) for name in ("gender_of", "names_besides", "placebo")}
-    vars(gender_pairs).update({**once, "swap": cache(lambda scope: cache(swap(scope)))})
+    made = vars(counterparts)["_counterparts_of"]
+    vars(counterparts)["_counterparts_of"] = cache(made)

@@ -62,6 +62,7 @@ def main(file: Path, parts: Sequence[str], specs: Sequence[str]) -> None:
         weights = weighted(model.tag(truth.texts))
         milliseconds = 1_000 * (time.process_time() - started) / len(truth.texts)
         precision = average_precision_score(truth.present.ravel(), weights.ravel())
+
         name = spec.rpartition("/")[2]
         area = mean_auc(truth, weights)
         print(f"| {name} | {SENTENCES:,} | {area:.3f} | {precision:.3f} | {milliseconds:.1f} |", flush=True)

@@ -103,14 +103,16 @@ def draw(folder: Path) -> list[dict[str, str]]:
 def draw_second(folder: Path) -> list[dict[str, str]]:
     """The sentences of the second draw with their part: "random", "searched" or "suicidal"."""
     known_hashes = {sentence["sha256"] for sentence in draw(folder)} | _hashes_of(NAMES)
-    sentences = {
-        name: [pair for pair in sentences_of(folder / f"{name}.csv") if _hash_of(pair[1]) not in known_hashes]
-        for name in DRAWN_AT_RANDOM
-    }
+    sentences = {}
+    for name in DRAWN_AT_RANDOM:
+        pairs = sentences_of(folder / f"{name}.csv")
+        sentences[name] = [pair for pair in pairs if _hash_of(pair[1]) not in known_hashes]
+
     drawn = []
     for name, size in DRAWN_AT_RANDOM.items():
         chance = random.Random(f"{SECOND_SEED}:{name}")
-        drawn += [("random", pair) for pair in chance.sample(sentences[name], size)]
+        pairs = chance.sample(sentences[name], size)
+        drawn += [("random", pair) for pair in pairs]
 
     searches = tomllib.loads(SEARCHES.read_text("utf-8"))
     # Every source gives the same share of what is searched for: the largest would give nearly all.
@@ -127,28 +129,37 @@ def draw_second(folder: Path) -> list[dict[str, str]]:
 
 def draw_third(folder: Path) -> list[dict[str, str]]:
     """The sentences of the third draw with their part: "final" or "final_suicidal"."""
+    sentences = _of_new_posts(folder)
+    drawn = []
+    for name, size in DRAWN_AT_LAST.items():
+        chance = random.Random(f"{THIRD_SEED}:{name}")
+        pairs = chance.sample(sentences[name], size)
+        drawn += [("final", pair) for pair in pairs]
+
+    chance = random.Random(f"{THIRD_SEED}:suicidal")
+    search = tomllib.loads(SEARCHES.read_text("utf-8"))["suicidal"]
+    patterns = [search["words"], search["writer"]]
+    written_of = {name: sentences[name] for name in search["sources"]}
+    pairs = _searched(written_of, patterns, FINAL_SUICIDAL_SENTENCES, chance)
+    drawn += [("final_suicidal", pair) for pair in pairs]
+    return _without_repeats(drawn)
+
+
+def _of_new_posts(folder: Path) -> dict[str, list[tuple[str, str]]]:
+    """Ids and texts of the sentences, by source, of kept posts of which nobody had labelled a sentence."""
     earlier = draw(folder) + draw_second(folder)
     known_hashes = {sentence["sha256"] for sentence in earlier} | _hashes_of(NAMES)
     known_posts = {post_of(sentence["id"]) for sentence in earlier} | _posts_of(LEARNED)
 
     def is_new(sentence_id: str, text: str) -> bool:
         post = post_of(sentence_id)
-        return is_kept(post) and post not in known_posts and _hash_of(text) not in known_hashes
+        is_unknown = post not in known_posts and _hash_of(text) not in known_hashes
+        return is_kept(post) and is_unknown
 
-    sentences = {
+    return {
         name: [pair for pair in sentences_of(folder / f"{name}.csv") if is_new(*pair)]
         for name in DRAWN_AT_LAST
     }
-    drawn = []
-    for name, size in DRAWN_AT_LAST.items():
-        chance = random.Random(f"{THIRD_SEED}:{name}")
-        drawn += [("final", pair) for pair in chance.sample(sentences[name], size)]
-
-    chance = random.Random(f"{THIRD_SEED}:suicidal")
-    search = tomllib.loads(SEARCHES.read_text("utf-8"))["suicidal"]
-    written_of = {name: sentences[name] for name in search["sources"]}
-    found = _searched(written_of, [search["words"], search["writer"]], FINAL_SUICIDAL_SENTENCES, chance)
-    return _without_repeats(drawn + [("final_suicidal", pair) for pair in found])
 
 
 def post_of(sentence_id: str) -> str:
@@ -186,11 +197,11 @@ def _searched(
     """So many sentences in which all patterns occur, from each source in turn, at random within it."""
     hits_by_source = []
     for source_sentences in sentences.values():
-        hits = [
-            (sentence_id, text)
-            for sentence_id, text in source_sentences
-            if all(re.search(pattern, text.lower().replace("’", "'")) for pattern in patterns)
-        ]
+        hits = []
+        for sentence_id, text in source_sentences:
+            plain = text.lower().replace("’", "'")
+            if all(re.search(pattern, plain) for pattern in patterns):
+                hits.append((sentence_id, text))
         chance.shuffle(hits)
         hits_by_source.append(hits)
 
@@ -207,7 +218,8 @@ def _without_repeats(drawn: Sequence[tuple[str, tuple[str, str]]]) -> list[dict[
     rows: dict[str, dict[str, str]] = {}
     for part, (sentence_id, text) in drawn:
         text_hash = _hash_of(text)
-        rows.setdefault(text_hash, {"id": sentence_id, "half": part, "sha256": text_hash, "text": text})
+        row = {"id": sentence_id, "half": part, "sha256": text_hash, "text": text}
+        rows.setdefault(text_hash, row)
     return list(rows.values())
 
 

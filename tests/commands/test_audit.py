@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -384,3 +386,23 @@ def test_length_says_that_a_suite_has_no_dir_check(tmp_path: Path) -> None:
     )
     run = psycheck.audit(MODELS["oracle"], CORPUS, audits=("length",), suites=[str(tmp_path / "mine.toml")])
     assert "posts: not judged by audit 'length:mine': suite 'mine' has no DIR check" in run.notes
+
+
+_FIRST_AUDIT = """
+import sys
+import psycheck
+
+def model(texts):
+    return [len(text) % 10 / 10 for text in texts]
+
+posts = {"text": [f"I cannot sleep, day {day}." for day in range(40)], "depression": [0, 1] * 20}
+psycheck.audit(model, posts, label="depression", out="run")
+heavy = {"sklearn", "scipy.stats", "scipy.sparse.csgraph", "torch", "pandas", "psycheck.text.redact.find"}
+print(sorted(heavy & sys.modules.keys()))
+"""
+
+
+def test_the_first_audit_in_python_loads_what_it_needs_only(tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", "-c", _FIRST_AUDIT]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

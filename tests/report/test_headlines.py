@@ -26,6 +26,7 @@ from psycheck.report.headlines import headline, reference
 from psycheck.report.learned import learned
 from psycheck.report.person_page import person_verdict
 from psycheck.report.studies import angst_tables, deck_tables, gender_tables, psysym_tables
+from psycheck.report.studies.gender_writers_tables import AS_WRITTEN, WITHOUT_GENDER, writer_answers
 from psycheck.report.studies.improve_claims import improvement_headlines
 from psycheck.report.studies.improve_tables import summary_lines
 from psycheck.report.studies.psysym_tables import DETECTION, ONE
@@ -180,6 +181,20 @@ def rated(*values: float) -> list[Finding]:
     return [
         Finding("macro_f1_across_labels", value, 2, where={"model": f"m{k}", **place}, counts=counts)
         for k, value in enumerate(values)
+    ]
+
+
+def writers(auc: float) -> list[Finding]:
+    """How far a probe tells the writer's gender, as written and without gendered words."""
+    return [
+        Finding(
+            "writer_auc",
+            value,
+            60,
+            interval=(value - 0.1, value + 0.1),
+            where={"encoder": "minilm", "wording": wording},
+        )
+        for wording, value in ((AS_WRITTEN, auc), (WITHOUT_GENDER, 0.5))
     ]
 
 
@@ -540,6 +555,7 @@ CASES: Mapping[str, tuple[Found | Run, Sequence[Found | Run]]] = {
     "improve.nothing": ([], [[change(FLAT)], [change(None)]]),
     "improve.means": ([change(FLAT)], [[], [replace(change(None), value=math.nan)]]),
     "study.gender": (learner("original", "augmented"), [learner("original"), learner("augmented")]),
+    "study.writers": (writers(0.8), [[], rated(0.5)]),
     "study.deck": (
         [tried("a"), tried("b")],
         [[tried("a")], [tried("b")], [tried("a"), tried("b", math.nan)]],
@@ -632,7 +648,7 @@ MODULES = [
     *("cautions", "headlines", "verdict", "check_claims", "gender_claims"),
     *("group_claims", "performance_claims", "diff_sentences", "history_edits"),
     *("bias_sentences", "cohort_page", "comparison_page", "curation_page"),
-    *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "psysym")),
+    *(f"studies.{name}_tables" for name in ("angst", "deck", "gender", "gender_writers", "psysym")),
     "studies.improve_claims",
 ]
 
@@ -653,7 +669,8 @@ def top_of(kind: str, run: Run) -> list[str]:
             return [*sentences(improvement_headlines(found)), *summary_lines(found)]
         case "study":
             studies = (gender_tables, angst_tables, psysym_tables, deck_tables)
-            return [line for study in studies for line in sentences(study.verdict(run))]
+            lines = [line for study in studies for line in sentences(study.verdict(run))]
+            return [*lines, *sentences(writer_answers(found))]
         case "curate":
             return sentences(curation_page.verdict(run))
         case "explain":

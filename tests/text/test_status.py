@@ -41,7 +41,8 @@ from psycheck.text.status import Status, parts_of, plain, status_of
         ("I vomited all night", Status.PAST),
         ("I genuinely wanted to be dead", Status.PAST),
         ("I tried killing myself", Status.PAST),
-        ("I was so anxious in the past month that I still shake", Status.PRESENT),  # still
+        # Not the past, but its last month.
+        ("I was so anxious in the past month that I still shake", Status.PRESENT),
         ("I couldn't care less whether I die", Status.PRESENT),
         ("I have nothing to be sad about", Status.DENIED),
         ("I really want to live", Status.DENIED),

@@ -44,9 +44,14 @@ def counterparts(corpus: Corpus, scope: Scope) -> list[Counterparts]:
     if all(text in in_memory for text in texts):
         return [in_memory[text] for text in texts]
 
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    written = kept(f"counterparts {scope}", encoded, lambda: _written(texts, scope), code=_EDITS)
-    made = [_read(text, entry) for text, entry in zip(texts, json.loads(written), strict=True)]
+    written = kept(
+        f"counterparts {scope}",
+        [text.encode("utf-8", "surrogatepass") for text in texts],
+        lambda: _written(texts, scope),
+        code=_EDITS,
+    )
+    entries = json.loads(written)
+    made = [_read(text, entry) for text, entry in zip(texts, entries, strict=True)]
     # The first texts, not the latest: a larger corpus is read from its start again.
     if len(in_memory) < _IN_MEMORY:
         in_memory.update(zip(texts, made, strict=True))
@@ -61,19 +66,27 @@ def _in_memory(scope: Scope) -> dict[str, Counterparts]:
 
 def _written(texts: Sequence[str], scope: Scope) -> bytes:
     """The counterparts of texts as JSON, each by the changes that make it of its text."""
-    entries = [_entry(text, _counterparts_of(text, scope)) for text in texts]
-    return json.dumps(entries, separators=(",", ":")).encode()
+    entries = []
+    for text in texts:
+        made = _counterparts_of(text, scope)
+        entries.append(_entry(text, made))
+    written = json.dumps(entries, separators=(",", ":"))
+    return written.encode()
 
 
 def _counterparts_of(text: str, scope: Scope) -> Counterparts:
-    swapped = swap(scope)(text)
-    makes_pair = _makes_pair(swapped)
-    return Counterparts(
-        swapped=swapped,
-        neutral=placebo(text, swapped) if makes_pair else Edited(text, ()),
-        gender=gender_of(text, scope) if makes_pair or swapped.undecided else "none",
-        besides=makes_pair and names_besides(text, scope),
-    )
+    swap_gender = swap(scope)
+    swapped = swap_gender(text)
+    neutral = Edited(text, ())
+    gender: Gender = "none"
+    besides = False
+    # Of a text in which nothing is swapped or undecided, nobody asks whom it names.
+    if _makes_pair(swapped):
+        neutral = placebo(text, swapped)
+        besides = names_besides(text, scope)
+    if swapped.spans or swapped.undecided:
+        gender = gender_of(text, scope)
+    return Counterparts(swapped, neutral, gender, besides)
 
 
 def _makes_pair(swapped: Edited) -> bool:

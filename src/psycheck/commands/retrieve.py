@@ -156,7 +156,7 @@ def retrieve(
         queues,
         _sentences(corpora, reading),
         similarities_by(engine, encoder, symptoms, how.register),
-        name=encoder if isinstance(encoder, str) else "encoding",
+        name=getattr(encoder, "name", str(encoder)),
         reading=reading,
         progress=progress,
     )
