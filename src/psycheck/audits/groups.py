@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from psycheck.audits.figures import measured, measured_rate
-from psycheck.audits.membership import Membership, compared_groups
+from psycheck.audits.group_columns import Membership, compared_groups
 from psycheck.core.arrays import FloatArray
 from psycheck.core.corpus import Corpus
 from psycheck.core.finding import Finding, Interval

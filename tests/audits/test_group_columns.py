@@ -2,7 +2,7 @@
 
 import pytest
 
-from psycheck.audits.membership import compared_groups
+from psycheck.audits.group_columns import compared_groups
 
 
 def test_small_groups_and_texts_of_no_group_are_counted_and_not_compared() -> None:
