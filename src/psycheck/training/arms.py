@@ -220,10 +220,9 @@ def run_arm(
         model, experiment.probe, experiment.suites, experiment.store, experiment.progress
     )
     findings = []
-    suite_learned_from = experiment.suites[0].name
     for rate in rates:
-        # A check of another suite may have the same name.
-        is_of_suite = rate.where["suite"] == suite_learned_from
+        # Only the first suite is learned from; a check of another one may have the same name.
+        is_of_suite = rate.where["suite"] == experiment.suites[0].name
         was_learned = is_of_suite and rate.where["check"] in learned
         place = {
             "audit": experiment.audit,
