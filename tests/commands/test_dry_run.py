@@ -62,7 +62,8 @@ def test_trained_models_and_their_thresholds_as_json(place: Path) -> None:
 
 def test_scoring_says_how_many_texts_it_would_score(place: Path) -> None:
     forecast = answer("score", "python:mod.py:score", "posts.csv", "--dry-run")
-    assert (forecast["score"]["asked"], forecast["score"]["distinct"]) == (30, 30)
+    counts = forecast["texts"]["score"]
+    assert (counts["asked"], counts["distinct"]) == (30, 30)
     assert not (place / "scores.csv").exists()
     written = answer("score", "python:mod.py:score", "posts.csv")
-    assert written == {"files": ["scores.csv"], "texts": 30, "failed": 0}
+    assert written == {"schema_version": 1, "files": ["scores.csv"], "texts": 30, "failed": 0}

@@ -216,7 +216,7 @@ def test_too_little_memory_is_one_line_without_the_text(tmp_path: Path) -> None:
         "import resource\n"
         "def model(texts):\n"
         "    used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
-        "    resource.setrlimit(resource.RLIMIT_AS, (used + 2**26, -1))\n"
+        "    resource.setrlimit(resource.RLIMIT_AS, (used + 2**29, -1))\n"
         "    return [texts[0] * 2**30 for _ in texts]\n"
     )
     rows = posts()
