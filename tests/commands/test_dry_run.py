@@ -66,4 +66,4 @@ def test_scoring_says_how_many_texts_it_would_score(place: Path) -> None:
     assert (counts["asked"], counts["distinct"]) == (30, 30)
     assert not (place / "scores.csv").exists()
     written = answer("score", "python:mod.py:score", "posts.csv")
-    assert written == {"schema_version": 1, "files": ["scores.csv"], "texts": 30, "failed": 0}
+    assert written == {"files": ["scores.csv"], "texts": 30, "failed": 0}
