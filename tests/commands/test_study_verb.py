@@ -92,7 +92,9 @@ def test_a_study_knows_only_its_own_options(command: str) -> None:
 
 
 def test_each_study_has_its_own_help() -> None:
-    pages = {name: CliRunner().invoke(app, [name, "--help"]).output for name in ("deck", "gender", "corpora")}
+    pages = {
+        name: CliRunner().invoke(app, [name, "--help-all"]).output for name in ("deck", "gender", "corpora")
+    }
     for option, studies in {
         "--no-retrain": {"deck"},
         "--learner": {"gender"},
