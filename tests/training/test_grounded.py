@@ -22,16 +22,15 @@ from psycheck.training.recipe import Recipe, preset
 
 Tiny = Callable[[str], str]
 
-# Five to learn from, one for dev, four to test: each of these is about a symptom of the first five.
 LOW = (
     "I feel so empty and sad all day.",
+    "Nothing is fun for me any more.",
     "I lie awake all night and cannot sleep.",
     "I am worn out and have no strength left.",
     "I hate myself and feel like a failure.",
+    "Everything seems pointless and I keep crying.",
     "I wish I would not wake up again.",
     "My appetite is gone and I lost a lot of weight.",
-    "Everything seems pointless and I keep crying.",
-    "I am worthless and a burden to my family.",
     "Tears come every evening, life is grey.",
     "Getting out of bed takes more energy than I have.",
 )
@@ -74,11 +73,10 @@ def test_the_folder_scores_as_evidence_and_regression_do(grounded: FrozenModel) 
     features, asked = (log_odds(evidence.score(one.texts)) for one in (part, test))
     found = []
     for strength in (0.1, 1.0, 10.0, 100.0):
-        theirs = LogisticRegression(C=strength, max_iter=20_000, tol=1e-8).fit(features, part.targets()[:, 0])
+        theirs = LogisticRegression(C=strength, max_iter=2_000).fit(features, part.targets()[:, 0])
         found.append(theirs.predict_proba(asked)[:, 1])
     mine = grounded.score(test.texts)[:, 0]
-    # With weak regularisation the solver stops a little before its optimum.
-    assert any(np.allclose(mine, one, atol=0.01) for one in found)
+    assert any(np.allclose(mine, one, rtol=1e-3, atol=1e-5) for one in found)
 
 
 def test_a_planted_word_misleads_tf_idf_and_not_the_grounded_model(
@@ -105,7 +103,7 @@ def test_evidence_that_is_kept_gives_the_same_scores(grounded: FrozenModel) -> N
 
 
 def test_reasons_name_the_symptom_and_add_up(grounded: FrozenModel) -> None:
-    texts = ["I hate myself and feel like a failure.", "The train was on time."]
+    texts = ["I lie awake all night and cannot sleep.", "The train was on time."]
     moved = grounded.reasons(texts)
     assert moved.shape == (2, 9)
     # Their differences are those of the log-odds: nothing else decides.
@@ -113,7 +111,7 @@ def test_reasons_name_the_symptom_and_add_up(grounded: FrozenModel) -> None:
     logits = np.log(scores / (1 - scores))
     assert moved[0].sum() - moved[1].sum() == pytest.approx(logits[0] - logits[1], abs=1e-6)
     assert grounded.evidence is not None
-    assert grounded.evidence.symptoms[int(moved[0].argmax())] == "worthlessness_and_guilty"
+    assert grounded.evidence.symptoms[int(moved[0].argmax())] == "sleep_disturbance"
 
 
 def test_a_grounded_model_reads_long_texts_to_the_end(grounded: FrozenModel) -> None:
@@ -182,8 +180,3 @@ def test_reasons_need_symptoms(grounded: FrozenModel) -> None:
 def test_phq9_asks_about_nine_symptoms() -> None:
     assert len(asked_symptoms()) == 9
     assert asked_symptoms()[-1] == "suicidal_ideas"
-
-
-def test_evidence_is_that_of_descriptions_unless_a_reader_is_named() -> None:
-    assert open_evidence().name == "descriptions"
-    assert open_evidence("default").name == "default"
